@@ -198,9 +198,9 @@ static unsigned forward_kernels(const struct configuration *c, const char *name,
     unsigned count = 0;
     for (unsigned i = 0; i < layer->segment_count; i++) {
         const struct segment *segment = &layer->segments[i];
-        for (unsigned k = 0; k < segment->forward_count; k++, count++)
+        for (unsigned k = 0; k < segment->forward.count; k++, count++)
             if (out != NULL)
-                out[count] = against_roof(c, name, &segment->forward[k]);
+                out[count] = against_roof(c, name, &segment->forward.kernels[k]);
     }
     return count;
 }

@@ -223,34 +223,47 @@ enum {
     LAYER_MODULE_MAX = 12,
     LAYER_MATRIX_MAX = LAYER_MODULE_MAX + 2
 };
-struct segment {
-    const char *name;    /* "attention", "mlp", "norm" */
-    bool attention_core; /* selective recomputation repeats this segment's core kernels */
+struct segment_transfers {
     struct segment_transfer before, beside, after;
     struct segment_transfer backward_before, backward_beside, backward_gather, backward_after;
     /* Rows of experts on their way while all kernels of this segment run, whose input they are not:
      * sent before anything else of it, waited for by the segment behind (before it, backward). */
     struct segment_transfer exchange, backward_exchange;
-    struct segment_transfer
-        again; /* input of what runs again by modules, which is not kept whole */
+    /* Input of what runs again by modules, which is not kept whole. */
+    struct segment_transfer again;
     /* `before` comes by parts beside the first product, `after` leaves by parts beside the last;
      * backward_before as `before`, beside the first product of dgrad. */
     bool pipelined;
-    bool host_waits; /* forward: the host reads a result of its kernels before it goes on */
-    unsigned forward_count, dgrad_count, wgrad_count, saved_count, core_count;
-    unsigned wgrad_beside_count; /* the last of wgrad, that may run beside backward_after */
-    uint32_t repeated;           /* bit set of `forward` that recomputation of a part runs again */
-    struct kernel forward[SEGMENT_KERNEL_MAX];
-    struct kernel dgrad[SEGMENT_KERNEL_MAX]; /* backward for inputs, norms, attention */
-    struct kernel wgrad[SEGMENT_KERNEL_MAX]; /* backward for weights */
-    struct kernel core[SEGMENT_KERNEL_MAX];  /* the part that selective recomputation repeats */
-    struct saved_tensor saved[SEGMENT_SAVED_MAX];
+};
+struct segment_kernels {
+    unsigned count;
+    struct kernel kernels[SEGMENT_KERNEL_MAX];
+};
+/* Bytes on this rank. */
+struct segment_memory {
     double forward_temporary_bytes, backward_temporary_bytes; /* live only inside the segment */
     double apart_bytes;   /* of the backward ones: tensors that are allocated by themselves, */
     unsigned apart_count; /* so many (at most SEGMENT_APART_MAX) of that size */
-    double
-        gradient_bytes;  /* of the outputs of its linear layers: the weights' gradients read them */
-    double output_bytes; /* of its output on this rank (the next segment's input) */
+    /* Of the outputs of its linear layers: the weights' gradients read them. */
+    double gradient_bytes;
+    double output_bytes; /* the next segment's input */
+};
+struct segment {
+    const char *name;    /* "attention", "mlp", "norm" */
+    bool attention_core; /* selective recomputation repeats this segment's core kernels */
+    bool host_waits;     /* forward: the host reads a result of its kernels before it goes on */
+    unsigned wgrad_beside_count; /* the last of wgrad, that may run beside backward_after */
+    uint32_t repeated;           /* bit set of `forward` that recomputation of a part runs again */
+    struct segment_transfers transfers;
+    struct segment_memory memory;
+    struct segment_kernels forward;
+    struct segment_kernels dgrad; /* backward for inputs, norms, attention */
+    struct segment_kernels wgrad; /* backward for weights */
+    struct segment_kernels core;  /* the part that selective recomputation repeats */
+    struct {
+        unsigned count;
+        struct saved_tensor tensors[SEGMENT_SAVED_MAX];
+    } saved;
 };
 /* Weight matrices that are alike, on this rank. */
 struct weight_matrix {

@@ -79,9 +79,9 @@ void transformer_adapter_forward(const struct rank_share *share, enum piece piec
     transformer_piece_forward(out, product(share, &a, "adapter down", a.rows, a.rank, a.inputs));
     transformer_piece_forward(out,
                               added(product(share, &a, "adapter up", a.rows, a.outputs, a.rank)));
-    transformer_piece_saved(out, "adapter hidden", a.count * a.rows * a.rank * share->core_bytes,
-                            false);
-    out->saved[out->saved_count - 1].weights = true;
+    transformer_piece_saved(out, "adapter hidden",
+                            a.count * a.rows * a.rank * share->element.core_bytes, false);
+    out->saved.tensors[out->saved.count - 1].weights = true;
 }
 
 void transformer_adapter_backward(const struct rank_share *share, enum piece piece,

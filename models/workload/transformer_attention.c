@@ -35,17 +35,17 @@ static struct blocks blocks_of(const struct rank_share *share, bool ring)
     bool skips = causal && c->attention != ATTENTION_MATH;
     if (!rings && c->cp > 1 && skips && c->ring.cp_uneven && !c->ring.cp_heads) {
         /* The last rank sees all keys but half of its own block. */
-        const double seen = share->keys - 0.5 * share->queries;
-        return (struct blocks){batch, share->queries, seen, false};
+        const double seen = share->attention.keys - 0.5 * share->attention.queries;
+        return (struct blocks){batch, share->attention.queries, seen, false};
     }
     if (!rings)
-        return (struct blocks){batch, share->queries, share->keys, causal};
+        return (struct blocks){batch, share->attention.queries, share->attention.keys, causal};
     if (!ring)
-        return (struct blocks){batch, share->queries, share->queries, causal};
+        return (struct blocks){batch, share->attention.queries, share->attention.queries, causal};
     double others = transformer_ring_ranks(c) - 1.0;
     bool half = skips && !c->ring.cp_uneven;
-    return (struct blocks){batch * others, share->queries, share->queries * (half ? 0.5 : 1.0),
-                           false};
+    return (struct blocks){batch * others, share->attention.queries,
+                           share->attention.queries * (half ? 0.5 : 1.0), false};
 }
 
 /* Within a window, where the kernel skips what lies outside: stretches that are whole sequences of
@@ -59,7 +59,7 @@ static struct blocks windowed(const struct rank_share *share, struct blocks b)
         return b;
     if (kind == WINDOW_CHUNKED && b.causal && b.queries >= width)
         return (struct blocks){b.batch * b.queries / width, width, width, true};
-    b.keys = transformer_keys_met(kind, c->window, share->keys, c->causal);
+    b.keys = transformer_keys_met(kind, c->window, share->attention.keys, c->causal);
     b.causal = false;
     return b;
 }
@@ -73,9 +73,9 @@ static struct rank_share core_of(const struct rank_share *share)
     struct rank_share core = *share;
     if (share->context->ring.cp_heads) {
         const double inner = transformer_inner_ranks(share->context);
-        core.heads /= inner;
-        core.kv_heads /= inner;
-        core.queries *= inner;
+        core.attention.heads /= inner;
+        core.attention.kv_heads /= inner;
+        core.attention.queries *= inner;
     }
     return core;
 }
@@ -84,16 +84,16 @@ static struct kernel product(const struct rank_share *share, const char *name,
                              const struct blocks *b, double m, double n, double k)
 {
     return gpu_kernel_gemm(name, share->context->precision->attention_peak,
-                           (struct gemm_shape){m, n, k, b->batch * share->heads},
-                           share->core_bytes);
+                           (struct gemm_shape){m, n, k, b->batch * share->attention.heads},
+                           share->element.core_bytes);
 }
 
 static struct kernel softmax(const struct rank_share *share, const char *name,
                              const struct blocks *b, double all_bytes, double products_bytes)
 {
     double bytes = all_bytes - products_bytes - (share->dropout ? 0.0 : DROPOUT_BYTES);
-    double scores = b->batch * share->heads * b->queries * b->keys;
-    double scale = share->core_bytes / HALF_BYTES;
+    double scores = b->batch * share->attention.heads * b->queries * b->keys;
+    double scale = share->element.core_bytes / HALF_BYTES;
     return gpu_kernel_memory(name, scores * fmax(bytes, 0.0) * scale, share->dropout ? 2.0 : 1.0);
 }
 
@@ -108,19 +108,19 @@ static double between_forward_bytes(const struct rank_share *share, const struct
 static struct kernel flash(const struct rank_share *share, const struct blocks *b, bool backward)
 {
     const struct layer_context *c = share->context;
-    return gpu_kernel_attention(backward ? "attention gradient" : "attention",
-                                c->precision->attention_peak,
-                                &(struct attention_shape){.kernel = c->attention,
-                                                          .causal = b->causal,
-                                                          .backward = backward,
-                                                          .batch = b->batch,
-                                                          .query_tokens = b->queries,
-                                                          .key_tokens = b->keys,
-                                                          .heads = share->heads,
-                                                          .kv_heads = share->kv_heads,
-                                                          .head_size = share->head_size,
-                                                          .value_size = share->value_size},
-                                share->core_bytes);
+    return gpu_kernel_attention(
+        backward ? "attention gradient" : "attention", c->precision->attention_peak,
+        &(struct attention_shape){.kernel = c->attention,
+                                  .causal = b->causal,
+                                  .backward = backward,
+                                  .batch = b->batch,
+                                  .query_tokens = b->queries,
+                                  .key_tokens = b->keys,
+                                  .heads = share->attention.heads,
+                                  .kv_heads = share->attention.kv_heads,
+                                  .head_size = share->attention.head_size,
+                                  .value_size = share->attention.value_size},
+        share->element.core_bytes);
 }
 
 void transformer_attention_forward(const struct rank_share *all, bool ring, struct segment *out)
@@ -128,21 +128,21 @@ void transformer_attention_forward(const struct rank_share *all, bool ring, stru
     const struct rank_share core = core_of(all), *share = &core;
     const struct layer_context *c = share->context;
     struct blocks b = windowed(share, blocks_of(share, ring));
-    unsigned first = out->forward_count;
+    unsigned first = out->forward.count;
     if (c->attention == ATTENTION_MATH) {
         transformer_piece_forward(
-            out, product(share, "scores", &b, b.queries, b.keys, share->head_size));
+            out, product(share, "scores", &b, b.queries, b.keys, share->attention.head_size));
         transformer_piece_forward(out,
                                   softmax(share, "softmax", &b, between_forward_bytes(share, &b),
                                           PRODUCTS_FORWARD_BYTES));
         transformer_piece_forward(
-            out, product(share, "context", &b, b.queries, share->value_size, b.keys));
+            out, product(share, "context", &b, b.queries, share->attention.value_size, b.keys));
     } else {
         transformer_piece_forward(out, flash(share, &b, false));
     }
     out->attention_core = true;
-    for (unsigned i = first; i < out->forward_count; i++)
-        out->core[out->core_count++] = out->forward[i];
+    for (unsigned i = first; i < out->forward.count; i++)
+        out->core.kernels[out->core.count++] = out->forward.kernels[i];
 }
 
 void transformer_attention_backward(const struct rank_share *all, bool ring, struct segment *out)
@@ -150,7 +150,7 @@ void transformer_attention_backward(const struct rank_share *all, bool ring, str
     const struct rank_share core = core_of(all), *share = &core;
     const struct layer_context *c = share->context;
     struct blocks b = windowed(share, blocks_of(share, ring));
-    double size = share->head_size, values = share->value_size;
+    double size = share->attention.head_size, values = share->attention.value_size;
     if (c->attention != ATTENTION_MATH) {
         transformer_piece_dgrad(out, flash(share, &b, true));
         return;

@@ -30,7 +30,7 @@
 
 static double row_bytes(const struct rank_share *s)
 {
-    return s->hidden * s->core_bytes;
+    return s->hidden * s->element.core_bytes;
 }
 
 /* Between this rank's tokens and the rows that leave it. */
@@ -68,11 +68,11 @@ static struct kernel choice(const struct rank_share *s, bool backward)
 static struct kernel latent_norms(const struct rank_share *s, bool backward)
 {
     const struct software_profile *p = s->context->software;
-    const double norms = s->q_rank > 0.0 ? 2.0 : 1.0;
+    const double norms = s->latent.q_rank > 0.0 ? 2.0 : 1.0;
     const double each = backward ? p->block.norm_backward_bytes : p->block.norm_forward_bytes;
-    const double elements = s->norm_tokens * (s->q_rank + s->kv_rank);
+    const double elements = s->norm_tokens * (s->latent.q_rank + s->latent.kv_rank);
     return gpu_kernel_memory(backward ? "latent norm gradient" : "latent norm",
-                             elements * each * s->core_bytes / HALF_BYTES,
+                             elements * each * s->element.core_bytes / HALF_BYTES,
                              norms * p->block.norm_launches);
 }
 
@@ -82,7 +82,7 @@ void transformer_experts_forward(const struct rank_share *s, enum piece piece, b
     if (piece == PIECE_LATENT && !opens) {
         transformer_piece_forward(out, latent_norms(s, false));
         if (transformer_norms_rebuilt(s))
-            out->repeated |= 1u << (out->forward_count - 1);
+            out->repeated |= 1u << (out->forward.count - 1);
     }
     if (piece == PIECE_ROUTE && !opens) {
         transformer_piece_forward(out, choice(s, false));
@@ -119,7 +119,7 @@ void transformer_experts_backward(const struct rank_share *s, enum piece piece, 
 static void keep_input(struct segment *out, const char *name, double bytes)
 {
     transformer_piece_saved(out, name, bytes, false);
-    out->saved[out->saved_count - 1].weights = true;
+    out->saved.tensors[out->saved.count - 1].weights = true;
 }
 
 /* The router reads what the shared experts read, of which a copy is kept with them where they see
@@ -129,7 +129,7 @@ static void keep_route(const struct rank_share *s, struct segment *out)
     const double shared = s->shared_beside ? s->tokens : s->input_tokens;
     if (!(s->ffn > 0.0) || shared != s->norm_tokens) {
         keep_input(out, "router input", s->norm_tokens * row_bytes(s));
-        out->saved[out->saved_count - 1].rebuilt = transformer_norms_rebuilt(s);
+        out->saved.tensors[out->saved.count - 1].rebuilt = transformer_norms_rebuilt(s);
     }
     transformer_piece_saved(out, "expert weights",
                             s->norm_tokens * s->experts.all * (FP32_BYTES + FLAG_BYTES), false);
@@ -137,31 +137,32 @@ static void keep_route(const struct rank_share *s, struct segment *out)
 
 void transformer_experts_keep(const struct rank_share *s, enum piece piece, struct segment *out)
 {
-    const double rows = s->experts.held, latents = s->q_rank + s->kv_rank;
+    const double rows = s->experts.held, latents = s->latent.q_rank + s->latent.kv_rank;
     if (piece == PIECE_LATENT) {
-        keep_input(out, "latent input", s->norm_tokens * s->hidden * s->kept_bytes);
-        out->saved[out->saved_count - 1].rebuilt = transformer_norms_rebuilt(s);
+        keep_input(out, "latent input", s->norm_tokens * s->hidden * s->element.kept_bytes);
+        out->saved.tensors[out->saved.count - 1].rebuilt = transformer_norms_rebuilt(s);
         /* The shared part of the keys is rotated again where they are made again. */
-        const double rotated = s->context->modules ? s->tokens * s->rope_size : 0.0;
+        const double rotated = s->context->modules ? s->tokens * s->latent.rope_size : 0.0;
         if (s->context->software->layer.save_norm_input)
             transformer_piece_saved(out, "latents",
-                                    (s->norm_tokens * latents + rotated) * s->core_bytes, false);
+                                    (s->norm_tokens * latents + rotated) * s->element.core_bytes,
+                                    false);
     }
     if (piece == PIECE_ROUTE)
         keep_route(s, out);
     if (piece == PIECE_EXPERT_UP)
-        keep_input(out, "expert input", rows * s->hidden * s->kept_bytes);
+        keep_input(out, "expert input", rows * s->hidden * s->element.kept_bytes);
     if (piece == PIECE_EXPERT_ACTIVATE) {
         const double factor =
             s->gates > 1.0 ? s->context->software->layer.activation_saved_factor : 1.0;
-        transformer_piece_saved(out, "expert activation input",
-                                rows * s->gates * s->experts.ffn * s->activation_bytes * factor,
-                                false);
+        transformer_piece_saved(
+            out, "expert activation input",
+            rows * s->gates * s->experts.ffn * s->element.activation_bytes * factor, false);
     }
     if (piece == PIECE_EXPERT_DOWN)
-        keep_input(out, "expert activation output", rows * s->experts.ffn * s->kept_bytes);
+        keep_input(out, "expert activation output", rows * s->experts.ffn * s->element.kept_bytes);
     if (piece == PIECE_EXPERT_DOWN)
-        out->saved[out->saved_count - 1].rebuilt = s->context->modules;
+        out->saved.tensors[out->saved.count - 1].rebuilt = s->context->modules;
 }
 
 double transformer_experts_temporary(const struct rank_share *s, enum piece piece, bool backward)
@@ -169,12 +170,14 @@ double transformer_experts_temporary(const struct rank_share *s, enum piece piec
     const double rows = s->experts.held;
     const double visited =
         (s->experts.once ? s->experts.crossed : s->experts.visited) * row_bytes(s);
-    const double inner = rows * s->experts.ffn * s->core_bytes;
+    const double inner = rows * s->experts.ffn * s->element.core_bytes;
     switch (piece) {
     case PIECE_LATENT:
-        return backward ? s->norm_tokens * (s->hidden + s->q_rank + s->kv_rank + s->rope_size) *
-                              s->core_bytes
-                        : 0.0;
+        return backward
+                   ? s->norm_tokens *
+                         (s->hidden + s->latent.q_rank + s->latent.kv_rank + s->latent.rope_size) *
+                         s->element.core_bytes
+                   : 0.0;
     case PIECE_ROUTE:
         return visited;
     case PIECE_COMBINE:

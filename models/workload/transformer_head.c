@@ -17,7 +17,7 @@
 static struct segment_transfer hidden_transfer(const struct rank_share *s, enum comm_op op)
 {
     return (struct segment_transfer){
-        .comm = SEGMENT_TP, .op = op, .bytes = s->tokens * s->hidden * s->core_bytes};
+        .comm = SEGMENT_TP, .op = op, .bytes = s->tokens * s->hidden * s->element.core_bytes};
 }
 
 static double vocabulary_rows(const struct layer_context *context)
@@ -32,7 +32,7 @@ static void embedding_gradient(const struct rank_share *s, struct segment *out)
     double rows = s->tokens * s->hidden;
     /* Cleared; each row read from the gradient, and read and written in the table. */
     double bytes = table * c->precision->gradient_bytes +
-                   rows * (s->core_bytes + 2.0 * c->precision->gradient_bytes);
+                   rows * (s->element.core_bytes + 2.0 * c->precision->gradient_bytes);
     transformer_piece_wgrad(out, gpu_kernel_memory("embedding gradient", bytes, 2.0));
     if (c->accumulate)
         transformer_piece_wgrad(out,
@@ -47,13 +47,13 @@ void transformer_embedding(const struct layer_context *context, struct segment *
     memset(out, 0, sizeof *out);
     out->name = "embedding";
     double looked_up = s.tokens * s.hidden, kept = s.norm_tokens * s.hidden;
-    transformer_piece_forward(out,
-                              gpu_kernel_memory("embedding", 2.0 * looked_up * s.core_bytes, 1.0));
+    transformer_piece_forward(
+        out, gpu_kernel_memory("embedding", 2.0 * looked_up * s.element.core_bytes, 1.0));
     if (context->model->position == POSITION_LEARNED) /* reads both, writes the sum */
         transformer_piece_forward(
-            out, gpu_kernel_memory("position embedding", 3.0 * kept * s.core_bytes, 1.0));
+            out, gpu_kernel_memory("position embedding", 3.0 * kept * s.element.core_bytes, 1.0));
     if (s.dropout) {
-        double bytes = kept * (2.0 * s.core_bytes + MASK_BYTES);
+        double bytes = kept * (2.0 * s.element.core_bytes + MASK_BYTES);
         transformer_piece_forward(out, gpu_kernel_memory("embedding dropout", bytes, 1.0));
         transformer_piece_dgrad(out, gpu_kernel_memory("embedding dropout gradient", bytes, 1.0));
         transformer_piece_saved(out, "embedding dropout mask", kept * MASK_BYTES, false);
@@ -61,14 +61,15 @@ void transformer_embedding(const struct layer_context *context, struct segment *
     const bool frozen = context->adapter.kind != ADAPTER_NONE;
     if (!frozen)
         embedding_gradient(&s, out);
-    out->output_bytes = kept * s.core_bytes;
+    out->memory.output_bytes = kept * s.element.core_bytes;
     if (!frozen)
-        out->backward_temporary_bytes =
+        out->memory.backward_temporary_bytes =
             vocabulary_rows(context) * s.hidden * context->precision->gradient_bytes;
     if (context->tp > 1) {
-        out->after = hidden_transfer(&s, s.gathers ? COMM_REDUCE_SCATTER : COMM_ALL_REDUCE);
+        out->transfers.after =
+            hidden_transfer(&s, s.gathers ? COMM_REDUCE_SCATTER : COMM_ALL_REDUCE);
         if (s.gathers && !frozen)
-            out->backward_before = hidden_transfer(&s, COMM_ALL_GATHER);
+            out->transfers.backward_before = hidden_transfer(&s, COMM_ALL_GATHER);
     }
 }
 
@@ -83,15 +84,16 @@ static void write_loss(const struct rank_share *s, double logits, struct segment
     transformer_piece_forward(out, gpu_kernel_memory("loss", half, parts));
     transformer_piece_dgrad(out, gpu_kernel_memory("loss gradient", half, parts));
     if (parts > 1.0) { /* one part at a time; what stays is the gradient of the head's input */
-        out->forward_temporary_bytes =
-            fmax(out->forward_temporary_bytes, logits / parts * p->head.memory_bytes);
-        transformer_piece_saved(out, "head input gradient", s->tokens * s->hidden * s->core_bytes,
-                                false);
+        out->memory.forward_temporary_bytes =
+            fmax(out->memory.forward_temporary_bytes, logits / parts * p->head.memory_bytes);
+        transformer_piece_saved(out, "head input gradient",
+                                s->tokens * s->hidden * s->element.core_bytes, false);
         return;
     }
     transformer_piece_saved(out, "logits and softmax", logits * (p->head.memory_bytes - gradient),
                             false);
-    out->backward_temporary_bytes = fmax(out->backward_temporary_bytes, logits * gradient);
+    out->memory.backward_temporary_bytes =
+        fmax(out->memory.backward_temporary_bytes, logits * gradient);
 }
 
 static void write_logits(const struct rank_share *s, struct segment *out)
@@ -102,27 +104,29 @@ static void write_logits(const struct rank_share *s, struct segment *out)
                             false,    true,           true,           1.0,       0.0,       0.0};
     transformer_linear_forward(s, &linear, out);
     if (c->adapter.kind == ADAPTER_NONE) {
-        transformer_piece_saved(out, "head input", s->input_tokens * s->hidden * s->core_bytes,
-                                false);
-        out->saved[out->saved_count - 1].weights = true;
+        transformer_piece_saved(out, "head input",
+                                s->input_tokens * s->hidden * s->element.core_bytes, false);
+        out->saved.tensors[out->saved.count - 1].weights = true;
     }
     write_loss(s, s->tokens * rows, out);
     transformer_linear_backward(s, &linear, out);
-    out->output_bytes = s->tokens * FP32_BYTES;
+    out->memory.output_bytes = s->tokens * FP32_BYTES;
     if (c->tp == 1)
         return;
-    out->after = (struct segment_transfer){.comm = SEGMENT_TP,
-                                           .op = COMM_ALL_REDUCE,
-                                           .bytes = LOSS_REDUCTIONS * FP32_BYTES * s->tokens};
-    out->backward_after = hidden_transfer(s, s->gathers ? COMM_REDUCE_SCATTER : COMM_ALL_REDUCE);
-    out->wgrad_beside_count = out->wgrad_count;
+    out->transfers.after =
+        (struct segment_transfer){.comm = SEGMENT_TP,
+                                  .op = COMM_ALL_REDUCE,
+                                  .bytes = LOSS_REDUCTIONS * FP32_BYTES * s->tokens};
+    out->transfers.backward_after =
+        hidden_transfer(s, s->gathers ? COMM_REDUCE_SCATTER : COMM_ALL_REDUCE);
+    out->wgrad_beside_count = out->wgrad.count;
     if (!s->gathers)
         return;
-    out->before = hidden_transfer(s, COMM_ALL_GATHER);
-    out->forward_temporary_bytes =
-        fmax(out->forward_temporary_bytes, s->tokens * s->hidden * s->core_bytes);
+    out->transfers.before = hidden_transfer(s, COMM_ALL_GATHER);
+    out->memory.forward_temporary_bytes =
+        fmax(out->memory.forward_temporary_bytes, s->tokens * s->hidden * s->element.core_bytes);
     if (c->software->tensor.backward_regather && c->adapter.kind == ADAPTER_NONE)
-        out->backward_gather = hidden_transfer(s, COMM_ALL_GATHER);
+        out->transfers.backward_gather = hidden_transfer(s, COMM_ALL_GATHER);
 }
 
 void transformer_head(const struct layer_context *context, struct layer *out)
@@ -132,11 +136,11 @@ void transformer_head(const struct layer_context *context, struct layer *out)
     memset(out, 0, sizeof *out);
     struct segment *segment = &out->segments[out->segment_count++];
     segment->name = "head";
-    out->input_bytes = s.norm_tokens * s.hidden * s.core_bytes;
+    out->input_bytes = s.norm_tokens * s.hidden * s.element.core_bytes;
     out->parameters = transformer_head_shard(context);
     if (s.gathers) {
         segment->name = "norm";
-        segment->output_bytes = out->input_bytes;
+        segment->memory.output_bytes = out->input_bytes;
         transformer_piece_write(&s, PIECE_FINAL_NORM, PIECE_FINAL_NORM, segment);
         segment = &out->segments[out->segment_count++];
         segment->name = "head";
@@ -146,9 +150,10 @@ void transformer_head(const struct layer_context *context, struct layer *out)
     /* Backward runs from the loss to the norm, so the norm's gradient is written last. */
     struct segment norm = {.name = "norm"};
     transformer_piece_write(&s, PIECE_FINAL_NORM, PIECE_FINAL_NORM, &norm);
-    transformer_piece_forward(segment, norm.forward[0]);
-    for (unsigned i = 0; i < norm.saved_count; i++)
-        transformer_piece_saved(segment, norm.saved[i].name, norm.saved[i].bytes, false);
+    transformer_piece_forward(segment, norm.forward.kernels[0]);
+    for (unsigned i = 0; i < norm.saved.count; i++)
+        transformer_piece_saved(segment, norm.saved.tensors[i].name, norm.saved.tensors[i].bytes,
+                                false);
     write_logits(&s, segment);
-    transformer_piece_dgrad(segment, norm.dgrad[0]);
+    transformer_piece_dgrad(segment, norm.dgrad.kernels[0]);
 }

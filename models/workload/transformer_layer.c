@@ -28,14 +28,14 @@ static struct segment *segment_add(struct layer_writer *w, const char *name, enu
     CHECK(w->layer->segment_count < LAYER_SEGMENT_MAX);
     struct segment *segment = &w->layer->segments[w->layer->segment_count++];
     segment->name = name;
-    segment->output_bytes = output_bytes;
+    segment->memory.output_bytes = output_bytes;
     transformer_piece_write(&w->share, first, last, segment);
     return segment;
 }
 
 static struct segment_transfer tensor_transfer(const struct layer_writer *w, enum comm_op op)
 {
-    double bytes = w->share.tokens * w->share.hidden * w->share.core_bytes;
+    double bytes = w->share.tokens * w->share.hidden * w->share.element.core_bytes;
     return (struct segment_transfer){.comm = SEGMENT_TP, .op = op, .bytes = bytes};
 }
 
@@ -43,8 +43,9 @@ static struct segment_transfer tensor_transfer(const struct layer_writer *w, enu
 static double entry_width_ratio(const struct layer_writer *w)
 {
     const struct rank_share *s = &w->share;
-    const double query = s->q_rank > 0.0 ? s->q_rank : s->hidden;
-    return s->kv_rank > 0.0 ? (query + s->kv_rank + s->rope_size) / s->hidden : 1.0;
+    const double query = s->latent.q_rank > 0.0 ? s->latent.q_rank : s->hidden;
+    return s->latent.kv_rank > 0.0 ? (query + s->latent.kv_rank + s->latent.rope_size) / s->hidden
+                                   : 1.0;
 }
 
 /* What an 8-bit product reads, or one of four, is sent so with its scales; by block once for each
@@ -54,8 +55,8 @@ static struct segment_transfer tensor_gather(const struct layer_writer *w, bool 
     const struct rank_share *s = &w->share;
     struct segment_transfer out = tensor_transfer(w, COMM_ALL_GATHER);
     const enum fp8_recipe recipe = s->context->fp8_recipe;
-    if (s->linear_bytes < s->core_bytes && s->context->software->fp8.gathers)
-        out.bytes *= fp8_recipe_bytes(recipe) / s->core_bytes *
+    if (s->element.linear_bytes < s->element.core_bytes && s->context->software->fp8.gathers)
+        out.bytes *= fp8_recipe_bytes(recipe) / s->element.core_bytes *
                      (both_ways && fp8_recipe_facts(recipe)->by_direction ? 2.0 : 1.0);
     return out;
 }
@@ -66,7 +67,8 @@ static double keys_bytes(const struct layer_writer *w)
 {
     const struct layer_context *c = w->share.context;
     double rows = w->share.tokens * (w->ring ? transformer_ring_ranks(c) : (double)c->cp);
-    return rows * (w->share.sent_key + w->share.sent_value) * w->share.core_bytes;
+    return rows * (w->share.attention.sent_key + w->share.attention.sent_value) *
+           w->share.element.core_bytes;
 }
 
 static struct segment_transfer context_transfer(enum comm_op op, double bytes)
@@ -83,17 +85,17 @@ static void opens_tensor(const struct layer_writer *w, struct segment *segment, 
         return;
     segment->wgrad_beside_count = beside;
     if (!w->sequence) {
-        segment->backward_after = tensor_transfer(w, COMM_ALL_REDUCE);
-        segment->backward_after.bytes *= ratio;
+        segment->transfers.backward_after = tensor_transfer(w, COMM_ALL_REDUCE);
+        segment->transfers.backward_after.bytes *= ratio;
         return;
     }
-    segment->before = tensor_gather(w, false);
-    segment->before.bytes *= ratio;
-    segment->backward_after = tensor_transfer(w, COMM_REDUCE_SCATTER);
-    segment->backward_after.bytes *= ratio;
-    segment->pipelined = w->share.context->software->tensor.pipelines;
+    segment->transfers.before = tensor_gather(w, false);
+    segment->transfers.before.bytes *= ratio;
+    segment->transfers.backward_after = tensor_transfer(w, COMM_REDUCE_SCATTER);
+    segment->transfers.backward_after.bytes *= ratio;
+    segment->transfers.pipelined = w->share.context->software->tensor.pipelines;
     if (w->share.context->software->tensor.backward_regather && beside > 0)
-        segment->backward_gather = segment->before;
+        segment->transfers.backward_gather = segment->transfers.before;
 }
 
 /* The segment ends with a row-parallel linear layer. */
@@ -101,11 +103,12 @@ static void closes_tensor(const struct layer_writer *w, struct segment *segment)
 {
     if (!w->tensor)
         return;
-    segment->after = tensor_transfer(w, w->sequence ? COMM_REDUCE_SCATTER : COMM_ALL_REDUCE);
+    segment->transfers.after =
+        tensor_transfer(w, w->sequence ? COMM_REDUCE_SCATTER : COMM_ALL_REDUCE);
     if (!w->sequence)
         return;
-    segment->backward_before = tensor_gather(w, true);
-    segment->pipelined = w->share.context->software->tensor.pipelines;
+    segment->transfers.backward_before = tensor_gather(w, true);
+    segment->transfers.pipelined = w->share.context->software->tensor.pipelines;
 }
 
 /* Gradients of keys and values over their own size. */
@@ -116,9 +119,9 @@ static double gradient_ratio(const struct layer_writer *w)
 
 static void gathers_keys(const struct layer_writer *w, struct segment *segment)
 {
-    segment->before = context_transfer(COMM_ALL_GATHER, keys_bytes(w));
-    segment->backward_before = segment->before;
-    segment->backward_after =
+    segment->transfers.before = context_transfer(COMM_ALL_GATHER, keys_bytes(w));
+    segment->transfers.backward_before = segment->transfers.before;
+    segment->transfers.backward_after =
         context_transfer(COMM_REDUCE_SCATTER, keys_bytes(w) * gradient_ratio(w));
 }
 
@@ -131,12 +134,15 @@ static void exchanges_heads(const struct layer_writer *w, struct segment *first,
 {
     const struct rank_share *s = &w->share;
     const enum segment_comm comm = w->ring ? SEGMENT_CP_HEADS : SEGMENT_CP;
-    first->before = context_transfer(
-        COMM_ALL_TO_ALL, s->tokens * (s->query + s->sent_key + s->sent_value) * s->core_bytes);
-    last->after = context_transfer(COMM_ALL_TO_ALL, s->tokens * s->output * s->core_bytes);
-    first->before.comm = last->after.comm = comm;
-    last->backward_before = last->after;
-    first->backward_after = first->before;
+    first->transfers.before = context_transfer(
+        COMM_ALL_TO_ALL,
+        s->tokens * (s->attention.query + s->attention.sent_key + s->attention.sent_value) *
+            s->element.core_bytes);
+    last->transfers.after =
+        context_transfer(COMM_ALL_TO_ALL, s->tokens * s->attention.output * s->element.core_bytes);
+    first->transfers.before.comm = last->transfers.after.comm = comm;
+    last->transfers.backward_before = last->transfers.after;
+    first->transfers.backward_after = first->transfers.before;
 }
 
 /* Keys and values make n - 1 moves forward; backward again, and their gradients n, back home. */
@@ -144,10 +150,10 @@ static struct segment *rings_keys(struct layer_writer *w)
 {
     const struct rank_share *s = &w->share;
     double ranks = transformer_ring_ranks(s->context);
-    struct segment *segment =
-        segment_add(w, "ring", PIECE_RING, PIECE_RING, s->tokens * s->output * s->core_bytes);
-    segment->beside = context_transfer(COMM_RING_EXCHANGE, keys_bytes(w));
-    segment->backward_beside = context_transfer(
+    struct segment *segment = segment_add(w, "ring", PIECE_RING, PIECE_RING,
+                                          s->tokens * s->attention.output * s->element.core_bytes);
+    segment->transfers.beside = context_transfer(COMM_RING_EXCHANGE, keys_bytes(w));
+    segment->transfers.backward_beside = context_transfer(
         COMM_RING_EXCHANGE, keys_bytes(w) * (1.0 + gradient_ratio(w) * ranks / (ranks - 1.0)));
     return segment;
 }
@@ -158,22 +164,22 @@ static struct segment *rings_keys(struct layer_writer *w)
 static void gathers_again(const struct layer_writer *w, struct segment *segment)
 {
     const struct rank_share *s = &w->share;
-    const double query = s->q_rank > 0.0 ? s->q_rank : s->hidden;
+    const double query = s->latent.q_rank > 0.0 ? s->latent.q_rank : s->hidden;
     if (!transformer_product_repeated(s, PIECE_QKV, 0) || s->input_tokens == s->tokens)
         return;
-    segment->again = tensor_gather(w, false);
-    segment->again.bytes *= (query + s->kv_rank) / s->hidden;
+    segment->transfers.again = tensor_gather(w, false);
+    segment->transfers.again.bytes *= (query + s->latent.kv_rank) / s->hidden;
 }
 
 /* From the layer's input to the queries, keys and values. */
 static void write_entry(struct layer_writer *w, enum piece last, double output_bytes)
 {
     const struct rank_share *s = &w->share;
-    double norm_bytes = s->norm_tokens * s->hidden * s->core_bytes;
+    double norm_bytes = s->norm_tokens * s->hidden * s->element.core_bytes;
     enum piece first = PIECE_CLOSE;
-    const bool apart = w->sequence || (w->tensor && s->kv_rank > 0.0);
+    const bool apart = w->sequence || (w->tensor && s->latent.kv_rank > 0.0);
     if (apart) {
-        segment_add(w, "norm", PIECE_CLOSE, s->kv_rank > 0.0 ? PIECE_LATENT : PIECE_NORM1,
+        segment_add(w, "norm", PIECE_CLOSE, s->latent.kv_rank > 0.0 ? PIECE_LATENT : PIECE_NORM1,
                     norm_bytes * entry_width_ratio(w));
         first = PIECE_QKV;
     }
@@ -196,7 +202,7 @@ static void write_context(struct layer_writer *w, enum piece last, double output
     const bool apart = heads || (w->sequence && !w->ring);
     if (apart) {
         struct segment *core = segment_add(w, "attention", PIECE_CORE, PIECE_CORE,
-                                           s->tokens * s->output * s->core_bytes);
+                                           s->tokens * s->attention.output * s->element.core_bytes);
         if (heads)
             exchanges_heads(w, first ? first : core, core);
         else
@@ -216,7 +222,7 @@ static void write_mlp(struct layer_writer *w, double output_bytes)
     enum piece first = PIECE_RESIDUAL;
     if (w->sequence) {
         segment_add(w, "norm", PIECE_RESIDUAL, PIECE_NORM2,
-                    s->norm_tokens * s->hidden * s->core_bytes);
+                    s->norm_tokens * s->hidden * s->element.core_bytes);
         first = PIECE_UP;
     }
     if (w->experts && (!(s->ffn > 0.0) || s->shared_beside))
@@ -239,7 +245,7 @@ static double with_row_bytes(const struct rank_share *s)
 static double sent_row_bytes(const struct rank_share *s)
 {
     return s->context->experts.dispatch_8bit ? s->hidden * (1.0 + SCALE_BYTES / SCALED_ELEMENTS)
-                                             : s->hidden * s->core_bytes;
+                                             : s->hidden * s->element.core_bytes;
 }
 
 /* Rows to the ranks of their experts, or back. */
@@ -266,7 +272,7 @@ static struct segment_transfer expert_rows(const struct layer_writer *w, enum co
 {
     const struct rank_share *s = &w->share;
     return (struct segment_transfer){
-        .comm = SEGMENT_TP, .op = op, .bytes = s->experts.rows * s->hidden * s->core_bytes};
+        .comm = SEGMENT_TP, .op = op, .bytes = s->experts.rows * s->hidden * s->element.core_bytes};
 }
 
 /* The part of the shared experts that runs while rows travel, which are there twice meanwhile. What
@@ -276,15 +282,16 @@ static struct segment *add_shared(struct layer_writer *w, enum piece first, enum
                                   double output_bytes)
 {
     const struct rank_share *s = &w->share;
-    const double moving = (s->experts.visited + s->experts.crossed) * s->hidden * s->core_bytes;
+    const double moving =
+        (s->experts.visited + s->experts.crossed) * s->hidden * s->element.core_bytes;
     struct segment *segment = segment_add(w, "shared experts", first, last, output_bytes);
     if (first == PIECE_UP)
         opens_tensor(w, segment, 0, 1.0);
     else
         closes_tensor(w, segment);
-    segment->pipelined = false;
-    segment->forward_temporary_bytes += moving;
-    segment->backward_temporary_bytes += moving;
+    segment->transfers.pipelined = false;
+    segment->memory.forward_temporary_bytes += moving;
+    segment->memory.backward_temporary_bytes += moving;
     return segment;
 }
 
@@ -299,51 +306,54 @@ static void write_experts(struct layer_writer *w, double output_bytes)
 {
     const struct rank_share *s = &w->share;
     const struct layer_context *c = s->context;
-    const double arrived = s->experts.rows * s->hidden * s->core_bytes;
+    const double arrived = s->experts.rows * s->hidden * s->element.core_bytes;
     struct segment *router = segment_add(w, "router", PIECE_ROUTE, PIECE_ROUTE,
-                                         s->experts.visited * s->hidden * s->core_bytes);
+                                         s->experts.visited * s->hidden * s->element.core_bytes);
     router->host_waits = !(c->experts.capacity > 0.0 || c->experts.room > 0.0);
     struct segment *up = NULL, *down = NULL;
     if (s->shared_beside)
-        up = add_shared(w, PIECE_UP, PIECE_ACTIVATE, s->tokens * s->ffn * s->core_bytes);
+        up = add_shared(w, PIECE_UP, PIECE_ACTIVATE, s->tokens * s->ffn * s->element.core_bytes);
     struct segment *experts =
         segment_add(w, "experts", PIECE_EXPERT_UP, PIECE_EXPERT_DOWN, arrived);
     if (s->shared_beside)
         down = add_shared(w, PIECE_DOWN, PIECE_DOWN, output_bytes);
     struct segment *combine = segment_add(w, "combine", PIECE_COMBINE, PIECE_COMBINE, output_bytes);
     if (c->experts.ep > 1) {
-        const double back = s->hidden * s->core_bytes;
+        const double back = s->hidden * s->element.core_bytes;
         const bool maps = c->experts.dispatch->map_bytes > 0.0;
         CHECK(!maps || (up == NULL && c->experts.etp == 1));
         if (maps)
-            router->after = expert_map(s);
-        *(up     ? &up->exchange
-          : maps ? &experts->before
-                 : &router->after) = expert_transfer(w, sent_row_bytes(s) + with_row_bytes(s));
-        *(up ? &up->backward_exchange : &router->backward_before) =
+            router->transfers.after = expert_map(s);
+        *(up     ? &up->transfers.exchange
+          : maps ? &experts->transfers.before
+                 : &router->transfers.after) =
+            expert_transfer(w, sent_row_bytes(s) + with_row_bytes(s));
+        *(up ? &up->transfers.backward_exchange : &router->transfers.backward_before) =
             expert_transfer(w, back + with_row_bytes(s));
-        *(down ? &down->exchange : &combine->before) = expert_transfer(w, back);
-        *(down ? &down->backward_exchange : &combine->backward_after) =
+        *(down ? &down->transfers.exchange : &combine->transfers.before) = expert_transfer(w, back);
+        *(down ? &down->transfers.backward_exchange : &combine->transfers.backward_after) =
             expert_transfer(w, sent_row_bytes(s));
     }
     if (c->experts.etp > 1) {
-        experts->before = expert_rows(w, COMM_ALL_GATHER);
-        experts->after = expert_rows(w, COMM_REDUCE_SCATTER);
-        experts->backward_before = expert_rows(w, COMM_ALL_GATHER);
-        experts->backward_after = expert_rows(w, COMM_REDUCE_SCATTER);
+        experts->transfers.before = expert_rows(w, COMM_ALL_GATHER);
+        experts->transfers.after = expert_rows(w, COMM_REDUCE_SCATTER);
+        experts->transfers.backward_before = expert_rows(w, COMM_ALL_GATHER);
+        experts->transfers.backward_after = expert_rows(w, COMM_REDUCE_SCATTER);
     }
 }
 
 /* Of latent attention what goes down is whole on every rank. */
 static double attention_shard(const struct rank_share *s)
 {
-    const double unrotated = s->heads * (s->head_size - s->rope_size);
-    if (!(s->kv_rank > 0.0))
-        return s->hidden * (s->query + s->key + s->value + s->output);
-    const double query =
-        s->q_rank > 0.0 ? s->q_rank * (s->hidden + 1.0 + s->query) : s->hidden * s->query;
-    return query + s->hidden * (s->kv_rank + s->rope_size) + s->kv_rank +
-           s->kv_rank * (unrotated + s->value) + s->output * s->hidden;
+    const double unrotated = s->attention.heads * (s->attention.head_size - s->latent.rope_size);
+    if (!(s->latent.kv_rank > 0.0))
+        return s->hidden *
+               (s->attention.query + s->attention.key + s->attention.value + s->attention.output);
+    const double query = s->latent.q_rank > 0.0
+                             ? s->latent.q_rank * (s->hidden + 1.0 + s->attention.query)
+                             : s->hidden * s->attention.query;
+    return query + s->hidden * (s->latent.kv_rank + s->latent.rope_size) + s->latent.kv_rank +
+           s->latent.kv_rank * (unrotated + s->attention.value) + s->attention.output * s->hidden;
 }
 
 static double router_shard(const struct rank_share *s)
@@ -368,14 +378,15 @@ static double shard_parameters(const struct rank_share *s)
     const struct model_shape *m = s->context->model;
     double attention = attention_shard(s);
     double ffn = (s->gates + 1.0) * s->hidden * s->ffn + router_shard(s);
-    double qk_norms = m->norm.qk_norms_whole ? s->query + s->key
-                      : m->norm.qk_norms     ? 2.0 * s->head_size
+    double qk_norms = m->norm.qk_norms_whole ? s->attention.query + s->attention.key
+                      : m->norm.qk_norms     ? 2.0 * s->attention.head_size
                                              : 0.0;
     double norms = (double)transformer_norms(m) * transformer_norm_parameters(m) + qk_norms +
-                   (m->attention.sinks ? s->heads : 0.0);
+                   (m->attention.sinks ? s->attention.heads : 0.0);
     bool all = m->biases || m->attention.biases == ATTENTION_BIASES_ALL;
     bool some = all || m->attention.biases == ATTENTION_BIASES_QKV;
-    double biases = (some ? s->query + 2.0 * s->key : 0.0) + (all ? s->hidden : 0.0) +
+    double biases = (some ? s->attention.query + 2.0 * s->attention.key : 0.0) +
+                    (all ? s->hidden : 0.0) +
                     (m->biases && s->ffn > 0.0 ? s->gates * s->ffn + s->hidden : 0.0);
     return attention + ffn + norms + biases;
 }
@@ -411,9 +422,10 @@ static void add_module(const struct rank_share *s, struct layer *out, enum piece
         add_adapter(s, out, piece, l);
         return;
     }
-    const bool one = piece == PIECE_QKV && !(s->kv_rank > 0.0) &&
+    const bool one = piece == PIECE_QKV && !(s->latent.kv_rank > 0.0) &&
                      !s->context->software->layer.separate_projections;
-    const double parts[] = {one ? s->query : l->outputs, s->key, s->value};
+    const double parts[] = {one ? s->attention.query : l->outputs, s->attention.key,
+                            s->attention.value};
     for (unsigned i = 0; i < (one ? 3 : 1); i++)
         add_matrix(out, piece, (struct weight_matrix){l->inputs, parts[i], l->groups, false});
 }
@@ -443,8 +455,9 @@ void transformer_layer(const struct layer_context *context, struct layer *out)
     transformer_share_of(context, &w.share);
     w.sequence = w.share.gathers;
     const struct rank_share *s = &w.share;
-    double output = s->norm_tokens * s->hidden * s->core_bytes;
-    double qkv = s->tokens * (s->query + s->key + s->value) * s->core_bytes;
+    double output = s->norm_tokens * s->hidden * s->element.core_bytes;
+    double qkv = s->tokens * (s->attention.query + s->attention.key + s->attention.value) *
+                 s->element.core_bytes;
     const enum piece whole = s->shared_beside ? PIECE_NORM2 : PIECE_DOWN;
     enum piece last = w.tensor ? PIECE_PROJECT : whole;
     w.experts = s->experts.count > 0.0;

@@ -15,7 +15,7 @@
 
 static bool narrow(const struct rank_share *share)
 {
-    return share->linear_bytes < share->core_bytes;
+    return share->element.linear_bytes < share->element.core_bytes;
 }
 
 static const struct fp8_facts *facts_of(const struct rank_share *share)
@@ -47,7 +47,7 @@ static struct kernel cast(const struct rank_share *share, const char *name, cons
 {
     const struct fp8_facts *facts = facts_of(share);
     const double more = copies - 1.0;
-    double bytes = (facts->reads + more * facts->column_reads) * share->core_bytes +
+    double bytes = (facts->reads + more * facts->column_reads) * share->element.core_bytes +
                    copies * copy_bytes(share);
     return gpu_kernel_memory(name, elements * bytes, cast_launches(facts, l->groups, more));
 }
@@ -57,7 +57,8 @@ static struct kernel cast_weights(const struct rank_share *share, const struct l
 {
     const struct fp8_facts *facts = facts_of(share);
     const double elements = l->inputs * l->outputs * l->groups;
-    const double bytes = facts->reads * share->core_bytes + cast_copies(share) * copy_bytes(share);
+    const double bytes =
+        facts->reads * share->element.core_bytes + cast_copies(share) * copy_bytes(share);
     return gpu_kernel_memory("fp8 cast weights", elements * bytes,
                              facts->launches * l->groups + facts->order_launches);
 }
@@ -112,7 +113,7 @@ static struct kernel product(const struct rank_share *share, const struct linear
     bool eight = narrow(share) && !l->wide;
     struct kernel kernel =
         gpu_kernel_gemm(name, eight ? c->precision->gemm_peak : c->precision->attention_peak, shape,
-                        eight ? share->linear_bytes : share->core_bytes);
+                        eight ? share->element.linear_bytes : share->element.core_bytes);
     kernel.launches = l->groups;
     kernel.split_sums =
         eight && (facts_of(share)->exact_sums || (backward && c->software->fp8.split_backward));
@@ -123,10 +124,10 @@ static struct kernel product(const struct rank_share *share, const struct linear
 /* Elements that a piece keeps so, and the bytes of each; 0: it does not. */
 static double cached_elements(const struct rank_share *share, enum piece piece, double *bytes)
 {
-    *bytes = piece == PIECE_CORE ? share->attention_bytes : share->activation_bytes;
+    *bytes = piece == PIECE_CORE ? share->element.attention_bytes : share->element.activation_bytes;
     if (piece == PIECE_CORE)
-        return share->attention_bytes > 0.0 ? share->tokens * share->output : 0.0;
-    if (!(share->activation_bytes < share->core_bytes))
+        return share->element.attention_bytes > 0.0 ? share->tokens * share->attention.output : 0.0;
+    if (!(share->element.activation_bytes < share->element.core_bytes))
         return 0.0;
     const double factor =
         share->gates > 1.0 ? share->context->software->layer.activation_saved_factor : 1.0;
@@ -144,7 +145,8 @@ void transformer_cache_forward(const struct rank_share *share, enum piece piece,
     const double elements = cached_elements(share, piece, &bytes);
     if (elements > 0.0)
         transformer_piece_forward(
-            out, gpu_kernel_memory("fp8 cache", elements * (share->core_bytes + bytes), 1.0));
+            out,
+            gpu_kernel_memory("fp8 cache", elements * (share->element.core_bytes + bytes), 1.0));
 }
 
 void transformer_cache_backward(const struct rank_share *share, enum piece piece,
@@ -154,7 +156,8 @@ void transformer_cache_backward(const struct rank_share *share, enum piece piece
     const double elements = cached_elements(share, piece, &bytes);
     if (elements > 0.0)
         transformer_piece_dgrad(
-            out, gpu_kernel_memory("fp8 cache read", elements * (share->core_bytes + bytes), 1.0));
+            out, gpu_kernel_memory("fp8 cache read", elements * (share->element.core_bytes + bytes),
+                                   1.0));
 }
 
 /* Of one of the products that are alike. */
@@ -212,7 +215,8 @@ void transformer_linear_backward(const struct rank_share *share, const struct li
     const struct layer_context *c = share->context;
     const double rows = l->rows / l->groups, parameters = l->inputs * l->outputs * l->groups;
     bool eight = narrow(share) && !l->wide;
-    out->gradient_bytes += l->rows * l->outputs * (eight ? share->linear_bytes : share->core_bytes);
+    out->memory.gradient_bytes +=
+        l->rows * l->outputs * (eight ? share->element.linear_bytes : share->element.core_bytes);
     if (eight)
         cast_gradient(share, l, out);
     const struct gemm_shape inputs = {tiled_rows(l), l->inputs, l->outputs, l->groups};

@@ -25,7 +25,7 @@ static struct stream_piece rope_piece(const struct rank_share *s)
     const struct model_shape *m = s->context->model;
     struct stream_piece out = {.name = "rope",
                                .gradient_name = "rope gradient",
-                               .elements = s->tokens * (s->query + s->key)};
+                               .elements = s->tokens * (s->attention.query + s->attention.key)};
     if (m->position == POSITION_ROPE) {
         out.forward_bytes = p->block.rope_forward_bytes;
         out.backward_bytes = p->block.rope_backward_bytes;
@@ -87,7 +87,7 @@ static struct stream_piece stream_of(const struct rank_share *s, enum piece piec
 bool transformer_piece_present(const struct rank_share *share, enum piece piece)
 {
     if (piece == PIECE_LATENT)
-        return share->kv_rank > 0.0;
+        return share->latent.kv_rank > 0.0;
     if (piece == PIECE_UP || piece == PIECE_ACTIVATE || piece == PIECE_DOWN)
         return share->ffn > 0.0;
     return piece < PIECE_ROUTE || piece > PIECE_COMBINE || share->experts.count > 0.0;
@@ -113,7 +113,7 @@ static bool is_linear(enum piece piece)
 /* The kernels from `first` on run again under recomputation of a part. */
 static void mark_repeated(struct segment *out, unsigned first)
 {
-    for (unsigned i = first; i < out->forward_count; i++)
+    for (unsigned i = first; i < out->forward.count; i++)
         out->repeated |= 1u << i;
 }
 
@@ -134,12 +134,12 @@ static void write_linears(const struct rank_share *share, enum piece piece, stru
     struct linear linears[PIECE_LINEAR_MAX];
     const unsigned count = transformer_piece_linears(share, piece, linears);
     for (unsigned i = 0; i < count; i++) {
-        const unsigned first = out->forward_count;
+        const unsigned first = out->forward.count;
         transformer_linear_forward(share, &linears[i], out);
         if (transformer_product_repeated(share, piece, i))
             mark_repeated(out, first);
     }
-    const unsigned first = out->forward_count;
+    const unsigned first = out->forward.count;
     if (share->context->adapter.kind != ADAPTER_NONE)
         transformer_adapter_forward(share, piece, out);
     if (transformer_product_repeated(share, piece, 0))
@@ -159,9 +159,11 @@ unsigned transformer_piece_wgrads(const struct rank_share *share, enum piece pie
 /* Every head gets a copy of its group's keys and values: a read, and as many writes as heads. */
 static double repeat_bytes(const struct rank_share *share)
 {
-    if (!share->context->software->attention.repeats_keys || share->heads <= share->kv_heads)
+    if (!share->context->software->attention.repeats_keys ||
+        share->attention.heads <= share->attention.kv_heads)
         return 0.0;
-    return 2.0 * share->tokens * (share->key + share->query) * share->core_bytes;
+    return 2.0 * share->tokens * (share->attention.key + share->attention.query) *
+           share->element.core_bytes;
 }
 
 /* Software that calls its kernel for each block of keys merges what comes out of it. */
@@ -170,7 +172,7 @@ static void write_merge(const struct rank_share *share, double each_bytes, bool 
 {
     const struct layer_context *c = share->context;
     const double blocks = (c->ring.cp_ring ? transformer_ring_ranks(c) : (double)c->cp) - 1.0;
-    const double bytes = blocks * share->tokens * share->output * each_bytes;
+    const double bytes = blocks * share->tokens * share->attention.output * each_bytes;
     if (!(bytes > 0.0))
         return;
     if (backward)
@@ -183,7 +185,7 @@ static void write_forward(const struct rank_share *share, enum piece piece, stru
 {
     if (absent(share, piece))
         return;
-    const unsigned first = out->forward_count;
+    const unsigned first = out->forward.count;
     transformer_experts_forward(share, piece, true, out);
     if (is_linear(piece)) {
         write_linears(share, piece, out);
@@ -205,7 +207,7 @@ static void write_forward(const struct rank_share *share, enum piece piece, stru
         return;
     }
     struct stream_piece s = stream_of(share, piece);
-    double bytes = s.elements * s.forward_bytes * share->core_bytes / HALF_BYTES;
+    double bytes = s.elements * s.forward_bytes * share->element.core_bytes / HALF_BYTES;
     transformer_piece_forward(out, gpu_kernel_memory(s.name, bytes, s.launches));
     if (stream_repeated(share, piece))
         mark_repeated(out, first);
@@ -222,8 +224,9 @@ static void write_linears_backward(const struct rank_share *share, enum piece pi
         transformer_adapter_backward(share, piece, out);
     for (unsigned i = count; i-- > 0;)
         transformer_linear_backward(share, &linears[i], out);
-    const double each = share->context->software->tensor.input_gradient_bytes * share->core_bytes /
-                        HALF_BYTES * linears[0].rows * linears[0].inputs;
+    const double each = share->context->software->tensor.input_gradient_bytes *
+                        share->element.core_bytes / HALF_BYTES * linears[0].rows *
+                        linears[0].inputs;
     if (count > 1 && linears[1].shares)
         transformer_piece_dgrad(
             out, gpu_kernel_memory("add input gradients", each * (count - 1.0), count - 1.0));
@@ -252,7 +255,7 @@ static void write_backward(const struct rank_share *share, enum piece piece, str
         return;
     }
     struct stream_piece s = stream_of(share, piece);
-    double bytes = s.elements * s.backward_bytes * share->core_bytes / HALF_BYTES;
+    double bytes = s.elements * s.backward_bytes * share->element.core_bytes / HALF_BYTES;
     transformer_piece_dgrad(out, gpu_kernel_memory(s.gradient_name, bytes, s.launches));
 }
 
@@ -269,11 +272,12 @@ void transformer_piece_write(const struct rank_share *share, enum piece first, e
                              : 0.0;
         double forward = weights + transformer_piece_temporary(share, (enum piece)piece, false);
         double backward = weights + transformer_piece_temporary(share, (enum piece)piece, true);
-        if (forward > out->forward_temporary_bytes)
-            out->forward_temporary_bytes = forward;
-        if (backward > out->backward_temporary_bytes) {
-            out->backward_temporary_bytes = backward;
-            out->apart_bytes = transformer_piece_apart(share, (enum piece)piece, &out->apart_count);
+        if (forward > out->memory.forward_temporary_bytes)
+            out->memory.forward_temporary_bytes = forward;
+        if (backward > out->memory.backward_temporary_bytes) {
+            out->memory.backward_temporary_bytes = backward;
+            out->memory.apart_bytes =
+                transformer_piece_apart(share, (enum piece)piece, &out->memory.apart_count);
         }
     }
     for (int piece = (int)last; piece >= (int)first; piece--)

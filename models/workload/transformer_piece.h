@@ -42,14 +42,20 @@ struct rank_share {
     double tokens;       /* microbatch x sequence / cp: rows of the linear layers */
     double norm_tokens;  /* the same over tp with sequence parallelism: rows of norm and residual */
     double input_tokens; /* rows of a linear input that are kept for the backward pass */
-    double hidden, query, key, value, ffn; /* widths on this rank; ffn: of the block for all */
-    double output;                         /* of the attention, which the projection reads */
-    double sent_key, sent_value; /* that go to other context ranks: copied to all heads before, or
-                                    not */
-    double gates;                /* matrices into the activation: 2 when gated */
-    double norms;                /* of each of the two blocks */
-    double heads, kv_heads, head_size, value_size;
-    double q_rank, kv_rank, rope_size; /* of latent attention; kv_rank 0: none */
+    double hidden, ffn;  /* widths on this rank; ffn: of the block for all */
+    double gates;        /* matrices into the activation: 2 when gated */
+    double norms;        /* of each of the two blocks */
+    struct attention_share {
+        double query, key, value;    /* widths on this rank */
+        double output;               /* the same, which the projection reads */
+        double sent_key, sent_value; /* that go to other context ranks: copied to all heads before,
+                                        or not */
+        double heads, kv_heads, head_size, value_size;
+        double queries, keys; /* sequence positions: this rank's, and all */
+    } attention;
+    struct latent_share { /* of latent attention; kv_rank 0: none */
+        double q_rank, kv_rank, rope_size;
+    } latent;
     struct expert_share {
         double count;   /* experts on this rank; 0: the layer has none */
         double all;     /* scores of the router */
@@ -62,14 +68,15 @@ struct rank_share {
         double crossed; /* rows that this rank sends or gets where each rank gets a row once */
         bool once;      /* so it is: copies are made where rows arrive */
     } experts;
-    bool shared_beside;   /* shared experts run beside the exchanges with the routed ones */
-    double queries, keys; /* sequence positions: this rank's, and all */
-    double linear_bytes;  /* of an element that enters a linear layer, without scales */
-    double kept_bytes;    /* of an element of such an input from forward to backward, with them */
-    double activation_bytes; /* ... of an input of an activation */
-    double attention_bytes;  /* ... of the attention's output where it is kept once; else 0 */
-    double core_bytes;       /* of any other element */
-    bool dropout, gathers;   /* gathers: sequence parallelism over more than one rank */
+    bool shared_beside;          /* shared experts run beside the exchanges with the routed ones */
+    struct element_share {       /* bytes of an element */
+        double linear_bytes;     /* that enters a linear layer, without scales */
+        double kept_bytes;       /* of such an input from forward to backward, with them */
+        double activation_bytes; /* ... of an input of an activation */
+        double attention_bytes;  /* ... of the attention's output where it is kept once; else 0 */
+        double core_bytes;       /* any other */
+    } element;
+    bool dropout, gathers; /* gathers: sequence parallelism over more than one rank */
 };
 void transformer_share_of(const struct layer_context *context, struct rank_share *out);
 /* Context ranks that exchange heads, and those that pass keys and values round; 1: none do. */

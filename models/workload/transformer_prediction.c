@@ -18,23 +18,23 @@
  * two ways, two gradients are added. */
 static void write_norms(const struct rank_share *s, struct segment *out)
 {
-    const double rows = s->norm_tokens * s->hidden, bytes = JOINED * rows * s->core_bytes;
+    const double rows = s->norm_tokens * s->hidden, bytes = JOINED * rows * s->element.core_bytes;
     struct segment norm = {.name = "norm"};
     transformer_piece_write(s, PIECE_FINAL_NORM, PIECE_FINAL_NORM, &norm);
     for (unsigned i = 0; i < (unsigned)NORMS; i++)
-        transformer_piece_forward(out, norm.forward[0]);
+        transformer_piece_forward(out, norm.forward.kernels[0]);
     transformer_piece_forward(out, gpu_kernel_memory("join", 2.0 * bytes, 1.0));
     transformer_piece_saved(out, "prediction norm inputs", bytes, false);
 }
 
 static void write_norms_backward(const struct rank_share *s, struct segment *out)
 {
-    const double add_bytes = s->context->software->tensor.input_gradient_bytes * s->core_bytes /
-                             HALF_BYTES * s->norm_tokens * s->hidden;
+    const double add_bytes = s->context->software->tensor.input_gradient_bytes *
+                             s->element.core_bytes / HALF_BYTES * s->norm_tokens * s->hidden;
     struct segment norm = {.name = "norm"};
     transformer_piece_write(s, PIECE_FINAL_NORM, PIECE_FINAL_NORM, &norm);
     for (unsigned i = 0; i < (unsigned)NORMS; i++)
-        transformer_piece_dgrad(out, norm.dgrad[0]);
+        transformer_piece_dgrad(out, norm.dgrad.kernels[0]);
     transformer_piece_dgrad(out, gpu_kernel_memory("add input gradients", add_bytes, 1.0));
 }
 
@@ -52,32 +52,32 @@ static struct linear projection(const struct rank_share *s)
 static void write_projection(const struct rank_share *s, struct segment *out)
 {
     const struct linear linear = projection(s);
-    const double row = s->tokens * s->hidden * s->core_bytes;
+    const double row = s->tokens * s->hidden * s->element.core_bytes;
     transformer_linear_forward(s, &linear, out);
     transformer_piece_saved(out, "prediction input",
-                            s->input_tokens * JOINED * s->hidden * s->kept_bytes, false);
-    out->saved[out->saved_count - 1].weights = true;
+                            s->input_tokens * JOINED * s->hidden * s->element.kept_bytes, false);
+    out->saved.tensors[out->saved.count - 1].weights = true;
     transformer_linear_backward(s, &linear, out);
-    out->forward_temporary_bytes =
+    out->memory.forward_temporary_bytes =
         (s->gathers ? JOINED * row : 0.0) + (s->context->tp > 1 ? row : 0.0);
-    out->backward_temporary_bytes = JOINED * row * (s->gathers ? 2.0 : 1.0);
+    out->memory.backward_temporary_bytes = JOINED * row * (s->gathers ? 2.0 : 1.0);
 }
 
 static void split_projection(const struct rank_share *s, struct segment *out)
 {
-    const double row = s->tokens * s->hidden * s->core_bytes;
+    const double row = s->tokens * s->hidden * s->element.core_bytes;
     const struct segment_transfer joined = {SEGMENT_TP, COMM_ALL_GATHER, JOINED * row};
     const struct segment_transfer each = {SEGMENT_TP, COMM_ALL_GATHER, row};
-    out->after = each;
-    out->backward_after = joined;
-    out->backward_after.op = s->gathers ? COMM_REDUCE_SCATTER : COMM_ALL_REDUCE;
-    out->wgrad_beside_count = out->wgrad_count;
+    out->transfers.after = each;
+    out->transfers.backward_after = joined;
+    out->transfers.backward_after.op = s->gathers ? COMM_REDUCE_SCATTER : COMM_ALL_REDUCE;
+    out->wgrad_beside_count = out->wgrad.count;
     if (!s->gathers)
         return;
-    out->before = joined;
-    out->backward_before = each;
+    out->transfers.before = joined;
+    out->transfers.backward_before = each;
     if (s->context->software->tensor.backward_regather)
-        out->backward_gather = joined;
+        out->transfers.backward_gather = joined;
 }
 
 void transformer_prediction(const struct layer_context *context, struct layer *out)
@@ -86,13 +86,13 @@ void transformer_prediction(const struct layer_context *context, struct layer *o
     transformer_share_of(context, &s);
     memset(out, 0, sizeof *out);
     const struct linear linear = projection(&s);
-    const double output = s.norm_tokens * s.hidden * s.core_bytes;
+    const double output = s.norm_tokens * s.hidden * s.element.core_bytes;
     const double elements = linear.inputs * linear.outputs;
     struct segment *norms = &out->segments[out->segment_count++], *last = norms;
     norms->name = "prediction";
     write_norms(&s, norms);
     if (context->tp > 1) {
-        norms->output_bytes = JOINED * output;
+        norms->memory.output_bytes = JOINED * output;
         last = &out->segments[out->segment_count++];
         last->name = "prediction projection";
     }
@@ -100,7 +100,7 @@ void transformer_prediction(const struct layer_context *context, struct layer *o
     write_norms_backward(&s, norms);
     if (context->tp > 1)
         split_projection(&s, last);
-    last->output_bytes = output;
+    last->memory.output_bytes = output;
     out->input_bytes = JOINED * output;
     out->parameters = elements + NORMS * transformer_norm_parameters(context->model);
     out->narrow_parameters = precision_narrow(context->precision) ? elements : 0.0;

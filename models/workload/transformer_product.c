@@ -31,9 +31,9 @@ static unsigned latent_linears(const struct rank_share *s, struct linear *out)
     static const char *const query[3] = {"query down", "query down dgrad", "query down wgrad"};
     static const char *const keys[3] = {"key down", "key down dgrad", "key down wgrad"};
     unsigned count = 0;
-    if (s->q_rank > 0.0)
-        out[count++] = whole(s, query, s->hidden, s->q_rank, true);
-    out[count] = whole(s, keys, s->hidden, s->kv_rank + s->rope_size, true);
+    if (s->latent.q_rank > 0.0)
+        out[count++] = whole(s, query, s->hidden, s->latent.q_rank, true);
+    out[count] = whole(s, keys, s->hidden, s->latent.kv_rank + s->latent.rope_size, true);
     out[count].shares = count > 0;
     count++;
     for (unsigned i = 0; i < count; i++)
@@ -48,15 +48,19 @@ static unsigned qkv_linears(const struct rank_share *s, struct linear *out)
                                          {"value", "value dgrad", "value wgrad"}};
     static const char *const one[3] = {"qkv", "qkv dgrad", "qkv wgrad"};
     static const char *const up[3] = {"key up", "key up dgrad", "key up wgrad"};
-    if (s->kv_rank > 0.0) {
-        const double unrotated = s->heads * (s->head_size - s->rope_size);
-        out[0] = whole(s, qkv[0], s->q_rank > 0.0 ? s->q_rank : s->hidden, s->query, true);
-        out[1] = whole(s, up, s->kv_rank, unrotated + s->value, true);
+    if (s->latent.kv_rank > 0.0) {
+        const double unrotated =
+            s->attention.heads * (s->attention.head_size - s->latent.rope_size);
+        out[0] = whole(s, qkv[0], s->latent.q_rank > 0.0 ? s->latent.q_rank : s->hidden,
+                       s->attention.query, true);
+        out[1] = whole(s, up, s->latent.kv_rank, unrotated + s->attention.value, true);
         return 2;
     }
     if (s->context->software->layer.separate_projections)
-        return separate(s, qkv, (double[]){s->query, s->key, s->value}, 3, out);
-    out[0] = whole(s, one, s->hidden, s->query + s->key + s->value, true);
+        return separate(
+            s, qkv, (double[]){s->attention.query, s->attention.key, s->attention.value}, 3, out);
+    out[0] =
+        whole(s, one, s->hidden, s->attention.query + s->attention.key + s->attention.value, true);
     return 1;
 }
 
@@ -97,8 +101,8 @@ unsigned transformer_piece_linears(const struct rank_share *s, enum piece piece,
     case PIECE_QKV:
         return qkv_linears(s, out);
     case PIECE_PROJECT:
-        out[0] = whole(s, project, s->output, s->hidden, false);
-        out[0].cached = s->attention_bytes;
+        out[0] = whole(s, project, s->attention.output, s->hidden, false);
+        out[0].cached = s->element.attention_bytes;
         return 1;
     case PIECE_UP:
         return up_linears(s, out);
@@ -133,6 +137,6 @@ static unsigned product_of(const struct rank_share *s, enum piece piece, unsigne
 bool transformer_product_repeated(const struct rank_share *s, enum piece piece, unsigned linear)
 {
     if (s->context->modules)
-        return piece == PIECE_QKV && s->kv_rank > 0.0;
+        return piece == PIECE_QKV && s->latent.kv_rank > 0.0;
     return s->context->per_operator && piece != PIECE_DOWN && product_of(s, piece, linear) % 2 == 0;
 }

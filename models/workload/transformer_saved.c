@@ -13,7 +13,8 @@
 
 static double scores(const struct rank_share *s)
 {
-    return (double)s->context->microbatch * s->heads * s->queries * s->keys;
+    return (double)s->context->microbatch * s->attention.heads * s->attention.queries *
+           s->attention.keys;
 }
 
 /* Softmax's output, the mask and what dropout leaves; or a row statistic of the flash kernel, whose
@@ -21,42 +22,45 @@ static double scores(const struct rank_share *s)
 static void keep_core(const struct rank_share *s, struct segment *out)
 {
     if (s->context->attention != ATTENTION_MATH) {
-        transformer_piece_saved(out, "log-sum-exp", s->tokens * s->heads * FP32_BYTES, true);
+        transformer_piece_saved(out, "log-sum-exp", s->tokens * s->attention.heads * FP32_BYTES,
+                                true);
         return;
     }
-    transformer_piece_saved(out, "softmax output", scores(s) * s->core_bytes, true);
+    transformer_piece_saved(out, "softmax output", scores(s) * s->element.core_bytes, true);
     if (s->dropout) {
         transformer_piece_saved(out, "attention dropout mask", scores(s) * MASK_BYTES, true);
-        transformer_piece_saved(out, "attention dropout output", scores(s) * s->core_bytes, true);
+        transformer_piece_saved(out, "attention dropout output", scores(s) * s->element.core_bytes,
+                                true);
     }
 }
 
 static void keep_projection(const struct rank_share *s, struct segment *out)
 {
     bool flash = s->context->attention != ATTENTION_MATH;
-    double elements = s->tokens * s->output;
-    const bool another = s->kept_bytes < s->core_bytes || s->context->ring.cp_heads;
-    if (s->attention_bytes > 0.0) {
-        transformer_piece_saved(out, "attention output", elements * s->attention_bytes, false);
-        out->saved[out->saved_count - 1].weights = true;
+    double elements = s->tokens * s->attention.output;
+    const bool another = s->element.kept_bytes < s->element.core_bytes || s->context->ring.cp_heads;
+    if (s->element.attention_bytes > 0.0) {
+        transformer_piece_saved(out, "attention output", elements * s->element.attention_bytes,
+                                false);
+        out->saved.tensors[out->saved.count - 1].weights = true;
         return;
     }
     if (flash && another)
-        transformer_piece_saved(out, "attention output", elements * s->core_bytes, false);
-    transformer_piece_saved(out, "projection input", elements * s->kept_bytes, false);
-    out->saved[out->saved_count - 1].weights = true;
+        transformer_piece_saved(out, "attention output", elements * s->element.core_bytes, false);
+    transformer_piece_saved(out, "projection input", elements * s->element.kept_bytes, false);
+    out->saved.tensors[out->saved.count - 1].weights = true;
 }
 
 /* What recomputation per operator makes again, of what stands last. */
 static void rebuilt(const struct rank_share *s, struct segment *out)
 {
-    out->saved[out->saved_count - 1].rebuilt = s->context->per_operator;
+    out->saved.tensors[out->saved.count - 1].rebuilt = s->context->per_operator;
 }
 
 /* The output of a norm, of which the input is kept, on this rank. */
 static void rebuilt_norm(const struct rank_share *s, struct segment *out)
 {
-    out->saved[out->saved_count - 1].rebuilt =
+    out->saved.tensors[out->saved.count - 1].rebuilt =
         s->context->per_operator || transformer_norms_rebuilt(s);
 }
 
@@ -65,30 +69,38 @@ static void keep_product(const struct rank_share *s, const char *name, double by
                          enum piece piece, unsigned linear, struct segment *out)
 {
     transformer_piece_saved(out, name, bytes, false);
-    out->saved[out->saved_count - 1].rebuilt = transformer_product_repeated(s, piece, linear);
+    out->saved.tensors[out->saved.count - 1].rebuilt =
+        transformer_product_repeated(s, piece, linear);
 }
 
 static void keep_qkv(const struct rank_share *s, struct segment *out)
 {
     const unsigned apart = s->context->software->layer.separate_projections ? 1 : 0;
-    const double key = s->tokens * s->key * s->core_bytes;
+    const double key = s->tokens * s->attention.key * s->element.core_bytes;
     const double inputs =
-        s->kv_rank > 0.0 ? (s->q_rank > 0.0 ? s->q_rank : s->hidden) + s->kv_rank : s->hidden;
-    transformer_piece_saved(out, "qkv input", s->input_tokens * inputs * s->kept_bytes, false);
-    out->saved[out->saved_count - 1].weights = true;
+        s->latent.kv_rank > 0.0
+            ? (s->latent.q_rank > 0.0 ? s->latent.q_rank : s->hidden) + s->latent.kv_rank
+            : s->hidden;
+    transformer_piece_saved(out, "qkv input", s->input_tokens * inputs * s->element.kept_bytes,
+                            false);
+    out->saved.tensors[out->saved.count - 1].weights = true;
     rebuilt_norm(s, out);
-    keep_product(s, "query", s->tokens * s->query * s->core_bytes, PIECE_QKV, 0, out);
+    keep_product(s, "query", s->tokens * s->attention.query * s->element.core_bytes, PIECE_QKV, 0,
+                 out);
     keep_product(s, "key", key, PIECE_QKV, apart, out);
-    keep_product(s, "value", s->tokens * s->value * s->core_bytes, PIECE_QKV, 2 * apart, out);
+    keep_product(s, "value", s->tokens * s->attention.value * s->element.core_bytes, PIECE_QKV,
+                 2 * apart, out);
 }
 
 /* Copies of keys and values for every head: the core's backward reads them. */
 static void keep_repeated_keys(const struct rank_share *s, struct segment *out)
 {
-    if (!s->context->software->attention.repeats_keys || s->heads <= s->kv_heads)
+    if (!s->context->software->attention.repeats_keys ||
+        s->attention.heads <= s->attention.kv_heads)
         return;
-    transformer_piece_saved(out, "repeated keys and values",
-                            2.0 * s->tokens * (s->query - s->key) * s->core_bytes, false);
+    transformer_piece_saved(
+        out, "repeated keys and values",
+        2.0 * s->tokens * (s->attention.query - s->attention.key) * s->element.core_bytes, false);
     rebuilt(s, out);
 }
 
@@ -96,8 +108,8 @@ static void keep_norm(const struct rank_share *s, const char *name, double norms
                       struct segment *out)
 {
     if (s->context->software->layer.save_norm_input)
-        transformer_piece_saved(out, name, norms * s->norm_tokens * s->hidden * s->core_bytes,
-                                false);
+        transformer_piece_saved(out, name,
+                                norms * s->norm_tokens * s->hidden * s->element.core_bytes, false);
 }
 
 /* Sines and cosines are shared by all layers; norms keep what comes from the projection. */
@@ -105,8 +117,9 @@ static void keep_rope(const struct rank_share *s, struct segment *out)
 {
     const struct layer_context *c = s->context;
     if (c->model->norm.qk_norms && c->software->layer.save_norm_input)
-        transformer_piece_saved(out, "qk norm input",
-                                s->tokens * (s->query + s->key) * s->core_bytes, false);
+        transformer_piece_saved(
+            out, "qk norm input",
+            s->tokens * (s->attention.query + s->attention.key) * s->element.core_bytes, false);
 }
 
 static void keep_mask(const struct rank_share *s, const char *name, struct segment *out)
@@ -122,15 +135,16 @@ static void keep_activation(const struct rank_share *s, struct segment *out)
     const double factor = s->gates > 1.0 ? p->layer.activation_saved_factor : 1.0;
     const double elements = s->tokens * s->gates * s->ffn;
     if (!(p->layer.separate_projections && s->gates > 1.0)) {
-        keep_product(s, "activation input", elements * s->activation_bytes * factor, PIECE_UP, 0,
-                     out);
+        keep_product(s, "activation input", elements * s->element.activation_bytes * factor,
+                     PIECE_UP, 0, out);
         return;
     }
-    const double each = s->tokens * s->ffn * s->activation_bytes;
+    const double each = s->tokens * s->ffn * s->element.activation_bytes;
     keep_product(s, "gate", each, PIECE_UP, 0, out);
     keep_product(s, "up", each, PIECE_UP, 1, out);
     transformer_piece_saved(out, "activated gate", 2.0 * each * (factor - 1.0), false);
-    out->saved[out->saved_count - 1].rebuilt = s->context->per_operator || s->context->modules;
+    out->saved.tensors[out->saved.count - 1].rebuilt =
+        s->context->per_operator || s->context->modules;
 }
 
 /* A frozen product without an adapter does not read its input again. */
@@ -143,11 +157,14 @@ static void keep_down(const struct rank_share *s, struct segment *out)
 {
     if (!reads_input(s, PIECE_DOWN))
         return;
-    transformer_piece_saved(out, "activation output", s->tokens * s->ffn * s->kept_bytes, false);
-    out->saved[out->saved_count - 1].weights = true;
-    out->saved[out->saved_count - 1].rebuilt = s->context->per_operator || s->context->modules;
+    transformer_piece_saved(out, "activation output", s->tokens * s->ffn * s->element.kept_bytes,
+                            false);
+    out->saved.tensors[out->saved.count - 1].weights = true;
+    out->saved.tensors[out->saved.count - 1].rebuilt =
+        s->context->per_operator || s->context->modules;
     if (s->context->per_operator && s->context->software->layer.recompute_keeps_last)
-        transformer_piece_saved(out, "mlp output", s->tokens * s->hidden * s->core_bytes, false);
+        transformer_piece_saved(out, "mlp output", s->tokens * s->hidden * s->element.core_bytes,
+                                false);
 }
 
 static void keep_up(const struct rank_share *s, struct segment *out)
@@ -158,8 +175,8 @@ static void keep_up(const struct rank_share *s, struct segment *out)
     /* Beside exchanges it is gathered outside of the product, which keeps what it reads (NVIDIA/
      * Megatron-LM megatron/core/transformer/moe/shared_experts.py). */
     const double rows = s->shared_beside ? s->tokens : s->input_tokens;
-    transformer_piece_saved(out, "mlp input", rows * s->hidden * s->kept_bytes, false);
-    out->saved[out->saved_count - 1].weights = true;
+    transformer_piece_saved(out, "mlp input", rows * s->hidden * s->element.kept_bytes, false);
+    out->saved.tensors[out->saved.count - 1].weights = true;
     rebuilt_norm(s, out);
 }
 
@@ -225,16 +242,24 @@ static double core_temporary(const struct rank_share *s, bool backward)
 {
     const struct layer_context *c = s->context;
     double held = c->ring.cp_ring ? 2.0 * s->tokens : (double)(c->microbatch * c->sequence);
-    double gathered = c->cp > 1 ? held * (s->sent_key + s->sent_value) * s->core_bytes : 0.0;
+    double gathered =
+        c->cp > 1 ? held * (s->attention.sent_key + s->attention.sent_value) * s->element.core_bytes
+                  : 0.0;
     if (c->ring.cp_heads) /* what is sent, beside what comes */
-        gathered = s->tokens * (s->query + s->sent_key + s->sent_value) * s->core_bytes +
+        gathered = s->tokens *
+                       (s->attention.query + s->attention.sent_key + s->attention.sent_value) *
+                       s->element.core_bytes +
                    (c->ring.cp_ring ? gathered : 0.0);
     bool math = c->attention == ATTENTION_MATH;
     if (!backward)
-        return gathered + (math ? scores(s) * s->core_bytes : 0.0);
-    double gradients = s->tokens * (s->query + s->output + s->key + s->value) * s->core_bytes;
+        return gathered + (math ? scores(s) * s->element.core_bytes : 0.0);
+    double gradients =
+        s->tokens *
+        (s->attention.query + s->attention.output + s->attention.key + s->attention.value) *
+        s->element.core_bytes;
     /* Two gradients of the scores, or the fp32 accumulator of dq (arXiv:2307.08691 section 3.1). */
-    double inner = math ? 2.0 * scores(s) * s->core_bytes : s->tokens * s->query * FP32_BYTES;
+    double inner = math ? 2.0 * scores(s) * s->element.core_bytes
+                        : s->tokens * s->attention.query * FP32_BYTES;
     return 2.0 * gathered + gradients + inner;
 }
 
@@ -242,23 +267,24 @@ static double core_temporary(const struct rank_share *s, bool backward)
  * gradient of the output. */
 static double gathered_input(const struct rank_share *s)
 {
-    return s->gathers ? s->tokens * s->hidden * s->core_bytes : 0.0;
+    return s->gathers ? s->tokens * s->hidden * s->element.core_bytes : 0.0;
 }
 
 double transformer_piece_temporary(const struct rank_share *s, enum piece piece, bool backward)
 {
-    double row = s->tokens * s->core_bytes;
+    double row = s->tokens * s->element.core_bytes;
     switch (piece) {
     case PIECE_QKV:
-        return gathered_input(s) +
-               (backward ? row * (s->hidden + s->query + s->key + s->value) : 0.0);
+        return gathered_input(s) + (backward ? row * (s->hidden + s->attention.query +
+                                                      s->attention.key + s->attention.value)
+                                             : 0.0);
     case PIECE_ROPE:
-        return row * (s->query + s->key);
+        return row * (s->attention.query + s->attention.key);
     case PIECE_RING:
     case PIECE_CORE:
         return core_temporary(s, backward);
     case PIECE_PROJECT:
-        return backward ? gathered_input(s) + row * s->output : 0.0;
+        return backward ? gathered_input(s) + row * s->attention.output : 0.0;
     case PIECE_UP:
         return gathered_input(s) + (backward ? row * (s->hidden + s->gates * s->ffn) : 0.0);
     case PIECE_ACTIVATE:
@@ -278,5 +304,5 @@ double transformer_piece_apart(const struct rank_share *s, enum piece piece, uns
     if (!core)
         return 0.0;
     /* Two gradients of the scores, or the accumulator of dq. */
-    return math ? scores(s) * s->core_bytes : s->tokens * s->query * FP32_BYTES;
+    return math ? scores(s) * s->element.core_bytes : s->tokens * s->attention.query * FP32_BYTES;
 }

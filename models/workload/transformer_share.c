@@ -61,49 +61,38 @@ static double kept_bytes(const struct layer_context *c, double core_bytes)
 /* E5M6, 12 bits, and fp32 for each 128 (DeepSeek-V3, arXiv:2412.19437 section 3.3.3). */
 #define ATTENTION_CACHE_BYTES (1.5 + 4.0 / 128.0)
 
-static void share_caches(const struct layer_context *c, struct rank_share *out)
+static struct element_share share_elements(const struct layer_context *c)
 {
-    const bool narrow = precision_narrow(c->precision);
+    const struct precision *p = c->precision;
+    const bool wide = p->attention_peak == PEAK_FP32 || p->attention_peak == PEAK_TF32;
+    const bool narrow = precision_narrow(p);
     const bool once = narrow && c->software->fp8.attention_cache && c->attention != ATTENTION_MATH;
-    out->kept_bytes = kept_bytes(c, out->core_bytes);
-    out->activation_bytes = narrow && c->software->fp8.activation_cache
+    const double core_bytes = wide ? p->activation_bytes : HALF_BYTES;
+    return (struct element_share){
+        .linear_bytes = p->activation_bytes,
+        .kept_bytes = kept_bytes(c, core_bytes),
+        .activation_bytes = narrow && c->software->fp8.activation_cache
                                 ? fp8_recipe_bytes(c->fp8_recipe)
-                                : out->core_bytes;
-    out->attention_bytes = once ? ATTENTION_CACHE_BYTES : 0.0;
+                                : core_bytes,
+        .attention_bytes = once ? ATTENTION_CACHE_BYTES : 0.0,
+        .core_bytes = core_bytes,
+    };
 }
 
-void transformer_share_of(const struct layer_context *c, struct rank_share *out)
+static void share_attention(const struct layer_context *c, struct attention_share *out)
 {
     const struct model_shape *m = c->model;
-    double tp = (double)c->tp, cp = (double)c->cp;
-    double tokens = (double)(c->microbatch * c->sequence) / cp;
-    double kv_heads = (double)m->attention.kv_heads / tp;
-    bool wide =
-        c->precision->attention_peak == PEAK_FP32 || c->precision->attention_peak == PEAK_TF32;
+    const double tp = (double)c->tp, kv_heads = (double)m->attention.kv_heads / tp;
     const bool latent = m->latent.kv_rank > 0;
     CHECK(m->attention.head_size > 0 && m->attention.kv_heads > 0);
-    *out = (struct rank_share){
-        .context = c,
-        .tokens = tokens,
-        .hidden = (double)m->hidden,
+    *out = (struct attention_share){
         .heads = (double)m->attention.heads / tp,
         .kv_heads = kv_heads < 1.0 ? 1.0 : kv_heads, /* a shared head is held by each rank */
         .head_size = (double)(m->attention.head_size + (latent ? m->latent.rope_head_size : 0)),
         .value_size = (double)(latent ? m->latent.v_head_size : m->attention.head_size),
-        .q_rank = latent ? (double)m->latent.q_rank : 0.0,
-        .kv_rank = (double)m->latent.kv_rank,
-        .rope_size = latent ? (double)m->latent.rope_head_size : 0.0,
-        .ffn = (double)m->ffn_hidden / tp,
-        .gates = transformer_gated(m) ? 2.0 : 1.0,
-        .norms = (double)transformer_norms(m) / 2.0,
-        .queries = (double)c->sequence / cp,
+        .queries = (double)c->sequence / (double)c->cp,
         .keys = (double)c->sequence,
-        .linear_bytes = c->precision->activation_bytes,
-        .core_bytes = wide ? c->precision->activation_bytes : HALF_BYTES,
-        .dropout = m->dropout_ratio > 0.0,
-        .gathers = c->sequence_parallel && c->tp > 1,
     };
-    share_caches(c, out);
     out->query = out->heads * out->head_size;
     out->key = out->kv_heads * out->head_size;
     out->value = out->kv_heads * out->value_size;
@@ -111,6 +100,37 @@ void transformer_share_of(const struct layer_context *c, struct rank_share *out)
     const bool repeats = c->software->attention.repeats_keys && out->heads > out->kv_heads;
     out->sent_key = repeats ? out->query : out->key;
     out->sent_value = repeats ? out->output : out->value;
+}
+
+static struct latent_share share_latent(const struct model_latent *latent)
+{
+    if (latent->kv_rank == 0)
+        return (struct latent_share){0};
+    return (struct latent_share){
+        .q_rank = (double)latent->q_rank,
+        .kv_rank = (double)latent->kv_rank,
+        .rope_size = (double)latent->rope_head_size,
+    };
+}
+
+void transformer_share_of(const struct layer_context *c, struct rank_share *out)
+{
+    const struct model_shape *m = c->model;
+    const double tp = (double)c->tp;
+    const double tokens = (double)(c->microbatch * c->sequence) / (double)c->cp;
+    *out = (struct rank_share){
+        .context = c,
+        .tokens = tokens,
+        .hidden = (double)m->hidden,
+        .ffn = (double)m->ffn_hidden / tp,
+        .gates = transformer_gated(m) ? 2.0 : 1.0,
+        .norms = (double)transformer_norms(m) / 2.0,
+        .latent = share_latent(&m->latent),
+        .element = share_elements(c),
+        .dropout = m->dropout_ratio > 0.0,
+        .gathers = c->sequence_parallel && c->tp > 1,
+    };
+    share_attention(c, &out->attention);
     out->norm_tokens = out->gathers ? tokens / tp : tokens;
     out->input_tokens = c->software->tensor.backward_regather ? out->norm_tokens : tokens;
     if (m->moe.experts > 0 && !c->experts.dense)
@@ -131,27 +151,27 @@ double transformer_ring_ranks(const struct layer_context *c)
 
 void transformer_piece_forward(struct segment *out, struct kernel kernel)
 {
-    CHECK(out->forward_count < SEGMENT_KERNEL_MAX);
-    out->forward[out->forward_count++] = kernel;
+    CHECK(out->forward.count < SEGMENT_KERNEL_MAX);
+    out->forward.kernels[out->forward.count++] = kernel;
 }
 
 void transformer_piece_dgrad(struct segment *out, struct kernel kernel)
 {
-    CHECK(out->dgrad_count < SEGMENT_KERNEL_MAX);
-    out->dgrad[out->dgrad_count++] = kernel;
+    CHECK(out->dgrad.count < SEGMENT_KERNEL_MAX);
+    out->dgrad.kernels[out->dgrad.count++] = kernel;
 }
 
 void transformer_piece_wgrad(struct segment *out, struct kernel kernel)
 {
-    CHECK(out->wgrad_count < SEGMENT_KERNEL_MAX);
-    out->wgrad[out->wgrad_count++] = kernel;
+    CHECK(out->wgrad.count < SEGMENT_KERNEL_MAX);
+    out->wgrad.kernels[out->wgrad.count++] = kernel;
 }
 
 void transformer_piece_saved(struct segment *out, const char *name, double bytes,
                              bool attention_core)
 {
-    CHECK(out->saved_count < SEGMENT_SAVED_MAX);
-    out->saved[out->saved_count++] =
+    CHECK(out->saved.count < SEGMENT_SAVED_MAX);
+    out->saved.tensors[out->saved.count++] =
         (struct saved_tensor){.name = name, .bytes = bytes, .attention_core = attention_core};
 }
 

@@ -122,10 +122,10 @@ static void owe_forward(struct owed *o, const struct layer *layer, bool stops_ea
 {
     for (unsigned i = 0; i < layer->segment_count; i++) {
         const struct segment *g = &layer->segments[i];
-        owe(o, &g->before, false);
-        owe(o, &g->beside, true);
+        owe(o, &g->transfers.before, false);
+        owe(o, &g->transfers.beside, true);
         if (!stops_early || i + 1 < layer->segment_count)
-            owe(o, &g->after, false);
+            owe(o, &g->transfers.after, false);
     }
 }
 
@@ -133,13 +133,13 @@ static void owe_backward(struct owed *o, const struct layer *layer, bool overlap
 {
     for (unsigned i = layer->segment_count; i-- > 0;) {
         const struct segment *g = &layer->segments[i];
-        owe(o, &g->backward_before, false);
-        owe(o, &g->backward_beside, true);
-        owe(o, &g->backward_gather, true);
-        bool both =
-            g->backward_beside.comm != SEGMENT_NONE && g->backward_gather.comm != SEGMENT_NONE;
+        owe(o, &g->transfers.backward_before, false);
+        owe(o, &g->transfers.backward_beside, true);
+        owe(o, &g->transfers.backward_gather, true);
+        bool both = g->transfers.backward_beside.comm != SEGMENT_NONE &&
+                    g->transfers.backward_gather.comm != SEGMENT_NONE;
         o->apart[o->count > 0 ? o->count - 1 : 0] |= both;
-        owe(o, &g->backward_after, overlap && g->wgrad_beside_count > 0);
+        owe(o, &g->transfers.backward_after, overlap && g->wgrad_beside_count > 0);
     }
 }
 

@@ -362,12 +362,12 @@ static void room_ends_the_wait(void **state)
         for (unsigned i = 0; i < layers[with].segment_count; i++) {
             const struct segment *g = &layers[with].segments[i];
             waits[with] = waits[with] || g->host_waits;
-            sent[with] += g->after.bytes + g->before.bytes;
-            for (unsigned n = 0; n < g->forward_count; n++)
-                flops[with] += g->forward[n].flops + g->forward[n].bytes;
-            for (unsigned n = 0; n < g->saved_count; n++)
-                if (strcmp(g->saved[n].name, "expert input") == 0)
-                    kept[with] += g->saved[n].bytes;
+            sent[with] += g->transfers.after.bytes + g->transfers.before.bytes;
+            for (unsigned n = 0; n < g->forward.count; n++)
+                flops[with] += g->forward.kernels[n].flops + g->forward.kernels[n].bytes;
+            for (unsigned n = 0; n < g->saved.count; n++)
+                if (strcmp(g->saved.tensors[n].name, "expert input") == 0)
+                    kept[with] += g->saved.tensors[n].bytes;
         }
     }
     assert_true(waits[0] && !waits[1]);

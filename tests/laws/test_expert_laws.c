@@ -130,9 +130,9 @@ static double kept(const struct layer *layer, const char *begins)
 {
     double sum = 0.0;
     for (unsigned i = 0; i < layer->segment_count; i++)
-        for (unsigned k = 0; k < layer->segments[i].saved_count; k++)
-            if (strncmp(layer->segments[i].saved[k].name, begins, strlen(begins)) == 0)
-                sum += layer->segments[i].saved[k].bytes;
+        for (unsigned k = 0; k < layer->segments[i].saved.count; k++)
+            if (strncmp(layer->segments[i].saved.tensors[k].name, begins, strlen(begins)) == 0)
+                sum += layer->segments[i].saved.tensors[k].bytes;
     return sum;
 }
 
@@ -141,8 +141,9 @@ static double sent(const struct layer *layer, enum segment_comm comm)
     double sum = 0.0;
     for (unsigned i = 0; i < layer->segment_count; i++) {
         const struct segment *g = &layer->segments[i];
-        const struct segment_transfer all[] = {g->before, g->after, g->backward_before,
-                                               g->backward_after};
+        const struct segment_transfer all[] = {g->transfers.before, g->transfers.after,
+                                               g->transfers.backward_before,
+                                               g->transfers.backward_after};
         for (unsigned k = 0; k < 4; k++)
             sum += all[k].comm == comm ? all[k].bytes : 0.0;
     }

@@ -127,17 +127,18 @@ static struct totals totals_of(const struct layer_context *c)
     transformer_layer(c, &layer);
     for (unsigned i = 0; i < layer.segment_count; i++) {
         const struct segment *g = &layer.segments[i];
-        const struct segment_transfer sent[] = {g->before,         g->after,
-                                                g->exchange,       g->backward_before,
-                                                g->backward_after, g->backward_exchange};
-        add_kernels(&out, g->forward, g->forward_count);
-        add_kernels(&out, g->dgrad, g->dgrad_count);
-        add_kernels(&out, g->wgrad, g->wgrad_count);
-        for (unsigned k = 0; k < g->saved_count; k++)
-            out.kept += g->saved[k].bytes;
+        const struct segment_transfer sent[] = {
+            g->transfers.before,         g->transfers.after,
+            g->transfers.exchange,       g->transfers.backward_before,
+            g->transfers.backward_after, g->transfers.backward_exchange};
+        add_kernels(&out, g->forward.kernels, g->forward.count);
+        add_kernels(&out, g->dgrad.kernels, g->dgrad.count);
+        add_kernels(&out, g->wgrad.kernels, g->wgrad.count);
+        for (unsigned k = 0; k < g->saved.count; k++)
+            out.kept += g->saved.tensors[k].bytes;
         for (unsigned k = 0; k < 6; k++)
             out.exchanged += sent[k].comm == SEGMENT_EP ? sent[k].bytes : 0.0;
-        out.temporary = fmax(out.temporary, g->forward_temporary_bytes);
+        out.temporary = fmax(out.temporary, g->memory.forward_temporary_bytes);
     }
     return out;
 }

@@ -72,13 +72,13 @@ static double attention_rate(struct subject *s, bool forward, bool backward)
     transformer_share_of(&context, &share);
     transformer_piece_write(&share, PIECE_CORE, PIECE_CORE, &core);
     double length = (double)context.sequence;
-    double flops = 4.0 * length * length * share.head_size * share.heads *
+    double flops = 4.0 * length * length * share.attention.head_size * share.attention.heads *
                    (double)context.microbatch * (context.causal ? 0.5 : 1.0);
     double time_s = 0.0;
     if (forward)
-        time_s += time_of(s, core.forward, core.forward_count);
+        time_s += time_of(s, core.forward.kernels, core.forward.count);
     if (backward)
-        time_s += time_of(s, core.dgrad, core.dgrad_count);
+        time_s += time_of(s, core.dgrad.kernels, core.dgrad.count);
     return flops * ((forward ? 1.0 : 0.0) + (backward ? BACKWARD : 0.0)) / time_s;
 }
 

@@ -154,7 +154,7 @@ static unsigned fed_product(const struct stretch *s, const struct segment *g,
                             const struct segment_transfer *t, const struct kernel *kernels,
                             unsigned count)
 {
-    if (!g->pipelined || !present(t) || !s->spec->costs->tensor_inside)
+    if (!g->transfers.pipelined || !present(t) || !s->spec->costs->tensor_inside)
         return count;
     for (unsigned i = 0; i < count; i++)
         if (kernels[i].kind == KERNEL_GEMM)
@@ -236,33 +236,34 @@ static void end_exchange(struct stretch *s, const struct segment_transfer *t)
 static void compile_forward_segment(struct stretch *s, const struct segment *g, unsigned index,
                                     bool stops)
 {
-    unsigned count = g->forward_count - (stops ? 1 : 0);
-    unsigned fed = fed_product(s, g, &g->before, g->forward, count);
-    unsigned emptied = stops ? count : emptied_product(s, g, &g->after, g->forward, count);
+    unsigned count = g->forward.count - (stops ? 1 : 0);
+    unsigned fed = fed_product(s, g, &g->transfers.before, g->forward.kernels, count);
+    unsigned emptied =
+        stops ? count : emptied_product(s, g, &g->transfers.after, g->forward.kernels, count);
     unsigned done = 0;
     if (emptied == fed)
         emptied = count;
-    begin_exchange(s, g, &g->exchange);
+    begin_exchange(s, g, &g->transfers.exchange);
     if (fed == count)
-        add_transfer(s, &g->before, g->name, false);
-    add_transfer(s, &g->beside, g->name, true);
+        add_transfer(s, &g->transfers.before, g->name, false);
+    add_transfer(s, &g->transfers.beside, g->name, true);
     s->piece.opens |= (uint16_t)(1u << index);
     s->piece.closes |= (uint16_t)(1u << index);
     if (fed < count) {
-        add_kernels(s, g->name, g->forward, fed);
-        feed(s, g, &g->before, &g->forward[fed]);
+        add_kernels(s, g->name, g->forward.kernels, fed);
+        feed(s, g, &g->transfers.before, &g->forward.kernels[fed]);
         done = fed + 1;
     }
-    add_kernels(s, g->name, g->forward + done, emptied - done);
+    add_kernels(s, g->name, g->forward.kernels + done, emptied - done);
     s->piece.host_waits = s->piece.host_waits || g->host_waits;
-    if (present(&g->beside) || g->host_waits)
+    if (present(&g->transfers.beside) || g->host_waits)
         flush(s);
-    end_exchange(s, &g->exchange);
+    end_exchange(s, &g->transfers.exchange);
     CHECK(emptied == count || emptied + 1 == count);
     if (emptied < count)
-        empty(s, g, &g->after, &g->forward[emptied]);
+        empty(s, g, &g->transfers.after, &g->forward.kernels[emptied]);
     else if (!stops)
-        add_transfer(s, &g->after, g->name, false);
+        add_transfer(s, &g->transfers.after, g->name, false);
 }
 
 /* Recomputation that stops early runs up to the last segment with a kernel: that kernel gives
@@ -271,8 +272,8 @@ static void compile_forward_segment(struct stretch *s, const struct segment *g, 
 static void compile_forward(struct stretch *s, const struct layer *layer, bool stops_early)
 {
     unsigned count = layer->segment_count;
-    while (stops_early && layer->segments[count - 1].forward_count == 0)
-        CHECK(layer->segments[--count].saved_count == 0);
+    while (stops_early && layer->segments[count - 1].forward.count == 0)
+        CHECK(layer->segments[--count].saved.count == 0);
     for (unsigned i = 0; i < count; i++)
         compile_forward_segment(s, &layer->segments[i], i, stops_early && i + 1 == count);
     flush(s);
@@ -285,25 +286,25 @@ static void compile_repeated(struct stretch *s, const struct layer *layer)
     for (unsigned i = 0; i < layer->segment_count; i++) {
         const struct segment *g = &layer->segments[i];
         const bool modules = s->spec->c->layout.recompute == RECOMPUTE_MODULES;
-        const struct segment_transfer *input = modules ? &g->again : &g->before;
+        const struct segment_transfer *input = modules ? &g->transfers.again : &g->transfers.before;
         if (g->repeated != 0 && input->comm == SEGMENT_TP)
             add_transfer(s, input, g->name, false);
         s->piece.rebuilds |= (uint16_t)(1u << i);
-        for (unsigned k = 0; k < g->forward_count; k++)
+        for (unsigned k = 0; k < g->forward.count; k++)
             if (g->repeated >> k & 1u)
-                add_kernels(s, g->name, &g->forward[k], 1);
+                add_kernels(s, g->name, &g->forward.kernels[k], 1);
     }
     flush(s);
 }
 
 static void add_core(struct stretch *s, const struct segment *g, unsigned index)
 {
-    if (s->spec->c->layout.recompute != RECOMPUTE_SELECTIVE || g->core_count == 0)
+    if (s->spec->c->layout.recompute != RECOMPUTE_SELECTIVE || g->core.count == 0)
         return;
     flush(s);
     restart(s, PHASE_RECOMPUTE);
     s->piece.rebuilds |= (uint16_t)(1u << index);
-    add_kernels(s, g->name, g->core, g->core_count);
+    add_kernels(s, g->name, g->core.kernels, g->core.count);
     flush(s);
     restart(s, PHASE_BACKWARD);
 }
@@ -311,16 +312,17 @@ static void add_core(struct stretch *s, const struct segment *g, unsigned index)
 /* The gradient of the output comes, whole or by parts. Returns how many kernels are written. */
 static unsigned begin_backward(struct stretch *s, const struct segment *g, unsigned index)
 {
-    unsigned fed = fed_product(s, g, &g->backward_before, g->dgrad, g->dgrad_count);
-    if (fed == g->dgrad_count) {
-        add_transfer(s, &g->backward_before, g->name, false);
+    unsigned fed =
+        fed_product(s, g, &g->transfers.backward_before, g->dgrad.kernels, g->dgrad.count);
+    if (fed == g->dgrad.count) {
+        add_transfer(s, &g->transfers.backward_before, g->name, false);
         add_core(s, g, index);
         return 0;
     }
     add_core(s, g, index);
     s->piece.opens |= (uint16_t)(1u << index);
-    add_kernels(s, g->name, g->dgrad, fed);
-    feed(s, g, &g->backward_before, &g->dgrad[fed]);
+    add_kernels(s, g->name, g->dgrad.kernels, fed);
+    feed(s, g, &g->transfers.backward_before, &g->dgrad.kernels[fed]);
     return fed + 1;
 }
 
@@ -329,28 +331,29 @@ static unsigned begin_backward(struct stretch *s, const struct segment *g, unsig
 static void compile_backward_segment(struct stretch *s, const struct segment *g, unsigned index)
 {
     unsigned beside = g->wgrad_beside_count;
-    bool overlap = s->spec->c->software.tensor.backward_overlap && present(&g->backward_after);
+    bool overlap =
+        s->spec->c->software.tensor.backward_overlap && present(&g->transfers.backward_after);
     if (!overlap)
         beside = 0;
-    begin_exchange(s, g, &g->backward_exchange);
+    begin_exchange(s, g, &g->transfers.backward_exchange);
     unsigned done = begin_backward(s, g, index);
-    add_transfer(s, &g->backward_beside, g->name, true);
-    add_transfer(s, &g->backward_gather, g->name, true);
+    add_transfer(s, &g->transfers.backward_beside, g->name, true);
+    add_transfer(s, &g->transfers.backward_gather, g->name, true);
     if (done == 0)
         s->piece.opens |= (uint16_t)(1u << index);
-    add_kernels(s, g->name, g->dgrad + done, g->dgrad_count - done);
-    if (present(&g->backward_gather) && beside == 0)
+    add_kernels(s, g->name, g->dgrad.kernels + done, g->dgrad.count - done);
+    if (present(&g->transfers.backward_gather) && beside == 0)
         flush(s);
-    add_kernels(s, g->name, g->wgrad, g->wgrad_count - beside);
+    add_kernels(s, g->name, g->wgrad.kernels, g->wgrad.count - beside);
     if (beside == 0)
         s->piece.closes |= (uint16_t)(1u << index);
-    if (present(&g->backward_beside))
+    if (present(&g->transfers.backward_beside))
         flush(s);
-    end_exchange(s, &g->backward_exchange);
-    add_transfer(s, &g->backward_after, g->name, beside > 0);
+    end_exchange(s, &g->transfers.backward_exchange);
+    add_transfer(s, &g->transfers.backward_after, g->name, beside > 0);
     if (beside > 0) {
         s->piece.closes |= (uint16_t)(1u << index);
-        add_kernels(s, g->name, g->wgrad + g->wgrad_count - beside, beside);
+        add_kernels(s, g->name, g->wgrad.kernels + g->wgrad.count - beside, beside);
         flush(s);
     }
 }
@@ -359,36 +362,36 @@ static void compile_backward_segment(struct stretch *s, const struct segment *g,
  * products that could wait (an embedding, whose rows are added), and nothing waits for them. */
 static void compile_input_segment(struct stretch *s, const struct segment *g, unsigned index)
 {
-    begin_exchange(s, g, &g->backward_exchange);
+    begin_exchange(s, g, &g->transfers.backward_exchange);
     const unsigned done = begin_backward(s, g, index);
-    add_transfer(s, &g->backward_beside, g->name, true);
+    add_transfer(s, &g->transfers.backward_beside, g->name, true);
     if (done == 0)
         s->piece.opens |= (uint16_t)(1u << index);
-    add_kernels(s, g->name, g->dgrad + done, g->dgrad_count - done);
-    if (!(g->gradient_bytes > 0.0))
-        add_kernels(s, g->name, g->wgrad, g->wgrad_count);
+    add_kernels(s, g->name, g->dgrad.kernels + done, g->dgrad.count - done);
+    if (!(g->memory.gradient_bytes > 0.0))
+        add_kernels(s, g->name, g->wgrad.kernels, g->wgrad.count);
     s->piece.closes |= (uint16_t)(1u << index);
-    if (present(&g->backward_beside))
+    if (present(&g->transfers.backward_beside))
         flush(s);
-    end_exchange(s, &g->backward_exchange);
-    add_transfer(s, &g->backward_after, g->name, false);
+    end_exchange(s, &g->transfers.backward_exchange);
+    add_transfer(s, &g->transfers.backward_after, g->name, false);
 }
 
 /* The gradients of weights alone: what was dropped of their inputs is gathered again. */
 static void compile_weights_segment(struct stretch *s, const struct segment *g, unsigned index)
 {
-    const bool waits = g->gradient_bytes > 0.0;
+    const bool waits = g->memory.gradient_bytes > 0.0;
     if (waits)
-        add_transfer(s, &g->backward_gather, g->name, false);
+        add_transfer(s, &g->transfers.backward_gather, g->name, false);
     s->piece.closes |= (uint16_t)(1u << index);
     if (waits)
-        add_kernels(s, g->name, g->wgrad, g->wgrad_count);
+        add_kernels(s, g->name, g->wgrad.kernels, g->wgrad.count);
 }
 
 static bool has_linear(const struct layer *layer)
 {
     for (unsigned i = 0; i < layer->segment_count; i++)
-        if (layer->segments[i].gradient_bytes > 0.0)
+        if (layer->segments[i].memory.gradient_bytes > 0.0)
             return true;
     return false;
 }

@@ -44,14 +44,15 @@ static void saved_tensors(struct step_memory *m, const struct lowered_unit *u, u
 {
     const struct segment *g = &u->block->layer->segments[segment];
     uint32_t first = lower_tensors_segment(m->tensors, u, segment);
-    for (unsigned i = 0; i < g->saved_count; i++) {
-        unsigned k = action == LEDGER_ALLOCATE ? i : g->saved_count - 1 - i;
-        const bool late = g->saved[k].weights;
+    for (unsigned i = 0; i < g->saved.count; i++) {
+        unsigned k = action == LEDGER_ALLOCATE ? i : g->saved.count - 1 - i;
+        const bool late = g->saved.tensors[k].weights;
         if (which == WHICH_ALL || (which == WHICH_DROPPED && is_dropped(m, g, k)) ||
             (which == WHICH_LATE && late) || (which == WHICH_NOT_LATE && !late)) {
             lower_tensors_entry(m->tensors, action,
-                                (struct tensor){TENANT_ACTIVATIONS, first + k, g->saved[k].bytes,
-                                                g->saved[k].name, 0},
+                                (struct tensor){TENANT_ACTIVATIONS, first + k,
+                                                g->saved.tensors[k].bytes, g->saved.tensors[k].name,
+                                                0},
                                 call_site);
         }
     }
@@ -71,7 +72,7 @@ static void apart(struct step_memory *m, enum ledger_action action, const struct
 {
     lower_tensors_entry(
         m->tensors, action,
-        (struct tensor){TENANT_TEMPORARY, TENSOR_APART + i, g->apart_bytes, g->name, 0},
+        (struct tensor){TENANT_TEMPORARY, TENSOR_APART + i, g->memory.apart_bytes, g->name, 0},
         "backward");
 }
 
@@ -79,11 +80,12 @@ static void apart(struct step_memory *m, enum ledger_action action, const struct
 static void backward_scratch(struct step_memory *m, enum ledger_action action,
                              const struct segment *g)
 {
-    const double rest = g->backward_temporary_bytes - g->apart_bytes * g->apart_count;
-    for (unsigned i = 0; action == LEDGER_ALLOCATE && i < g->apart_count; i++)
+    const double rest =
+        g->memory.backward_temporary_bytes - g->memory.apart_bytes * g->memory.apart_count;
+    for (unsigned i = 0; action == LEDGER_ALLOCATE && i < g->memory.apart_count; i++)
         apart(m, action, g, i);
     scratch(m, action, rest, g->name, "backward");
-    for (unsigned i = g->apart_count; action == LEDGER_FREE && i > 0; i--)
+    for (unsigned i = g->memory.apart_count; action == LEDGER_FREE && i > 0; i--)
         apart(m, action, g, i - 1);
 }
 
@@ -92,11 +94,11 @@ static void forward_kept(struct step_memory *m, const struct lowered_unit *u, un
                          const char *call_site)
 {
     const struct segment *g = &u->block->layer->segments[i];
-    scratch(m, LEDGER_ALLOCATE, g->forward_temporary_bytes, g->name, call_site);
+    scratch(m, LEDGER_ALLOCATE, g->memory.forward_temporary_bytes, g->name, call_site);
     saved_tensors(m, u, i, LEDGER_ALLOCATE, WHICH_ALL, call_site);
     saved_tensors(m, u, i, LEDGER_FREE, WHICH_DROPPED, call_site);
-    scratch(m, LEDGER_FREE, g->forward_temporary_bytes, g->name, call_site);
-    lower_late_buffer(m->late, u, true, &g->after);
+    scratch(m, LEDGER_FREE, g->memory.forward_temporary_bytes, g->name, call_site);
+    lower_late_buffer(m->late, u, true, &g->transfers.after);
 }
 
 /* Forward under full recomputation: only the input is kept, of a group that of its first layer; the
@@ -110,11 +112,11 @@ static void forward_dropped(struct step_memory *m, const struct lowered_unit *u,
                                             u->block->layer->input_bytes, "layer input", 0},
                             "forward");
     }
-    scratch(m, LEDGER_ALLOCATE, g->forward_temporary_bytes, g->name, "forward");
+    scratch(m, LEDGER_ALLOCATE, g->memory.forward_temporary_bytes, g->name, "forward");
     saved_tensors(m, u, i, LEDGER_ALLOCATE, WHICH_ALL, "forward");
     saved_tensors(m, u, i, LEDGER_FREE, WHICH_ALL, "forward");
-    scratch(m, LEDGER_FREE, g->forward_temporary_bytes, g->name, "forward");
-    lower_late_buffer(m->late, u, true, &g->after);
+    scratch(m, LEDGER_FREE, g->memory.forward_temporary_bytes, g->name, "forward");
+    lower_late_buffer(m->late, u, true, &g->transfers.after);
 }
 
 /* Gradients of outputs, from the input pass to that of the weights. */
@@ -122,7 +124,7 @@ static void output_gradients(struct step_memory *m, const struct lowered_unit *u
                              enum ledger_action action)
 {
     const struct tensor gradients = {TENANT_ACTIVATIONS, lower_tensors_gradient(m->tensors, u, i),
-                                     u->block->layer->segments[i].gradient_bytes,
+                                     u->block->layer->segments[i].memory.gradient_bytes,
                                      "gradients of outputs", 0};
     lower_tensors_entry(m->tensors, action, gradients, "backward");
 }
@@ -136,10 +138,10 @@ static void backward_split(struct step_memory *m, const struct lowered_unit *u, 
     if (part == PASS_WEIGHTS) {
         output_gradients(m, u, i, LEDGER_FREE);
         saved_tensors(m, u, i, LEDGER_FREE, WHICH_LATE, "backward");
-        lower_late_buffer(m->late, u, false, &g->backward_gather);
+        lower_late_buffer(m->late, u, false, &g->transfers.backward_gather);
         return;
     }
-    lower_late_buffer(m->late, u, false, &g->backward_after);
+    lower_late_buffer(m->late, u, false, &g->transfers.backward_after);
     backward_scratch(m, LEDGER_FREE, g);
     saved_tensors(m, u, i, LEDGER_FREE, WHICH_NOT_LATE, "backward");
     output_gradients(m, u, i, LEDGER_ALLOCATE);
@@ -148,10 +150,10 @@ static void backward_split(struct step_memory *m, const struct lowered_unit *u, 
 static void backward_whole(struct step_memory *m, const struct lowered_unit *u, unsigned i)
 {
     const struct segment *g = &u->block->layer->segments[i];
-    lower_late_buffer(m->late, u, false, &g->backward_after);
+    lower_late_buffer(m->late, u, false, &g->transfers.backward_after);
     backward_scratch(m, LEDGER_FREE, g);
     saved_tensors(m, u, i, LEDGER_FREE, WHICH_ALL, "backward");
-    lower_late_buffer(m->late, u, false, &g->backward_gather);
+    lower_late_buffer(m->late, u, false, &g->transfers.backward_gather);
 }
 
 static void backward(struct step_memory *m, const struct lowered_unit *u, unsigned i,

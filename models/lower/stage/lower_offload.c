@@ -69,9 +69,9 @@ static void kept_tensors(struct offload *o, const struct lowered_unit *u, enum l
     for (unsigned i = 0; i < layer->segment_count; i++) {
         const struct segment *g = &layer->segments[i];
         const uint32_t first = lower_tensors_segment(o->tensors, u, i);
-        for (unsigned k = 0; k < g->saved_count; k++)
+        for (unsigned k = 0; k < g->saved.count; k++)
             if (!lower_block_drops(o->l->c->layout.recompute, g, k))
-                entry(o, action, first + k, g->saved[k].bytes, g->saved[k].name);
+                entry(o, action, first + k, g->saved.tensors[k].bytes, g->saved.tensors[k].name);
     }
 }
 

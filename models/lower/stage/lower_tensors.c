@@ -119,7 +119,7 @@ uint32_t lower_tensors_segment(const struct tensors *t, const struct lowered_uni
 {
     uint32_t tensor = lower_tensors_input(t, unit) + 1;
     for (unsigned i = 0; i < segment; i++)
-        tensor += unit->block->layer->segments[i].saved_count;
+        tensor += unit->block->layer->segments[i].saved.count;
     return tensor;
 }
 

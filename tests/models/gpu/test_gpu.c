@@ -420,15 +420,17 @@ static void layer_times(const struct gpu_spec *gpu, const struct layer *layer, i
     *forward_s = *backward_s = 0.0;
     for (unsigned i = 0; i < layer->segment_count; i++) {
         const struct segment *s = &layer->segments[i];
-        *forward_s += transfer_s(&s->before) + sum_s(gpu, s->forward, s->forward_count) +
-                      transfer_s(&s->after);
-        double wgrad = sum_s(gpu, s->wgrad, s->wgrad_count);
-        unsigned first = s->wgrad_count - s->wgrad_beside_count;
-        double beside = sum_s(gpu, s->wgrad + first, s->wgrad_beside_count);
-        *backward_s += transfer_s(&s->backward_before) + sum_s(gpu, s->dgrad, s->dgrad_count) +
-                       wgrad - beside + fmax(beside, transfer_s(&s->backward_after));
+        *forward_s += transfer_s(&s->transfers.before) +
+                      sum_s(gpu, s->forward.kernels, s->forward.count) +
+                      transfer_s(&s->transfers.after);
+        double wgrad = sum_s(gpu, s->wgrad.kernels, s->wgrad.count);
+        unsigned first = s->wgrad.count - s->wgrad_beside_count;
+        double beside = sum_s(gpu, s->wgrad.kernels + first, s->wgrad_beside_count);
+        *backward_s += transfer_s(&s->transfers.backward_before) +
+                       sum_s(gpu, s->dgrad.kernels, s->dgrad.count) + wgrad - beside +
+                       fmax(beside, transfer_s(&s->transfers.backward_after));
         if (recompute == 1)
-            *backward_s += sum_s(gpu, s->core, s->core_count);
+            *backward_s += sum_s(gpu, s->core.kernels, s->core.count);
     }
     if (recompute == 2)
         *backward_s += *forward_s;

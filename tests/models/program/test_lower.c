@@ -231,8 +231,8 @@ static void test_in_flight(void **state)
     transformer_layer(&context, &layer);
     double saved = 0.0;
     for (unsigned i = 0; i < layer.segment_count; i++)
-        for (unsigned k = 0; k < layer.segments[i].saved_count; k++)
-            saved += layer.segments[i].saved[k].bytes;
+        for (unsigned k = 0; k < layer.segments[i].saved.count; k++)
+            saved += layer.segments[i].saved.tensors[k].bytes;
     assert_true(close_to(one, saved));
     c.layout.recompute = RECOMPUTE_FULL; /* the input of each, and one layer rebuilt */
     lower(arena, &c, &lowered);

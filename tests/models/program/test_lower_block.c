@@ -123,7 +123,7 @@ static void test_what_a_transfer_takes(void **state)
         s.c.cluster.node.pcie.bytes_per_s = 32e9;
         s.layer.segment_count = 1;
         s.layer.segments[0].name = "segment";
-        s.layer.segments[0].before =
+        s.layer.segments[0].transfers.before =
             (struct segment_transfer){rows[i].comm, COMM_ALL_GATHER, 1.2e9};
         compile(&s, &block, false);
         near(block.lists[PIECES_FORWARD].gpu_s, rows[i].least_s);
@@ -159,11 +159,12 @@ static void test_what_the_host_pays(void **state)
         for (unsigned k = 0; k < times; k++) {
             struct segment *g = &s.layer.segments[k];
             g->name = "segment";
-            g->before = (struct segment_transfer){rows[row].before, COMM_ALL_GATHER, 0.0};
-            g->after = (struct segment_transfer){rows[row].after, COMM_REDUCE_SCATTER, 0.0};
-            g->forward_count = 2;
-            g->forward[0] = gpu_kernel_memory("first", 2.0, 2.0);
-            g->forward[1] = gpu_kernel_memory("second", 3.0, 1.0);
+            g->transfers.before = (struct segment_transfer){rows[row].before, COMM_ALL_GATHER, 0.0};
+            g->transfers.after =
+                (struct segment_transfer){rows[row].after, COMM_REDUCE_SCATTER, 0.0};
+            g->forward.count = 2;
+            g->forward.kernels[0] = gpu_kernel_memory("first", 2.0, 2.0);
+            g->forward.kernels[1] = gpu_kernel_memory("second", 3.0, 1.0);
         }
         compile(&s, &block, false);
         const struct piece_list *list = &block.lists[PIECES_FORWARD];
@@ -194,10 +195,10 @@ static void test_segments_of_one_op(void **state)
     for (unsigned k = 0; k < 2; k++) {
         struct segment *g = &s.layer.segments[k];
         g->name = k ? "mlp" : "attention";
-        g->forward_count = g->dgrad_count = g->wgrad_count = 1;
-        g->forward[0] = gpu_kernel_memory("forward", 5.0, 3.0);
-        g->dgrad[0] = gpu_kernel_memory("dgrad", 6.0, 1.0);
-        g->wgrad[0] = gpu_kernel_memory("wgrad", 7.0, 1.0);
+        g->forward.count = g->dgrad.count = g->wgrad.count = 1;
+        g->forward.kernels[0] = gpu_kernel_memory("forward", 5.0, 3.0);
+        g->dgrad.kernels[0] = gpu_kernel_memory("dgrad", 6.0, 1.0);
+        g->wgrad.kernels[0] = gpu_kernel_memory("wgrad", 7.0, 1.0);
     }
     compile(&s, &block, true);
     const struct {
@@ -231,19 +232,19 @@ static void pipelined_layer(struct scene *s, double rows)
     s->layer.segment_count = 1;
     struct segment *g = &s->layer.segments[0];
     g->name = "mlp";
-    g->pipelined = true;
-    g->before = (struct segment_transfer){SEGMENT_TP, COMM_ALL_GATHER, 64.0};
-    g->after = (struct segment_transfer){SEGMENT_TP, COMM_REDUCE_SCATTER, 96.0};
-    g->backward_before = (struct segment_transfer){SEGMENT_TP, COMM_ALL_GATHER, 32.0};
+    g->transfers.pipelined = true;
+    g->transfers.before = (struct segment_transfer){SEGMENT_TP, COMM_ALL_GATHER, 64.0};
+    g->transfers.after = (struct segment_transfer){SEGMENT_TP, COMM_REDUCE_SCATTER, 96.0};
+    g->transfers.backward_before = (struct segment_transfer){SEGMENT_TP, COMM_ALL_GATHER, 32.0};
     const struct kernel product =
         gpu_kernel_gemm("product", PEAK_BF16, (struct gemm_shape){rows, 1, 1, 1}, 2);
-    g->forward_count = 4;
-    g->forward[0] = gpu_kernel_memory("cast", 3.0, 1.0);
-    g->forward[1] = g->forward[3] = product;
-    g->forward[2] = gpu_kernel_memory("activation", 5.0, 1.0);
-    g->dgrad_count = 2;
-    g->dgrad[0] = gpu_kernel_memory("cast", 3.0, 1.0);
-    g->dgrad[1] = product;
+    g->forward.count = 4;
+    g->forward.kernels[0] = gpu_kernel_memory("cast", 3.0, 1.0);
+    g->forward.kernels[1] = g->forward.kernels[3] = product;
+    g->forward.kernels[2] = gpu_kernel_memory("activation", 5.0, 1.0);
+    g->dgrad.count = 2;
+    g->dgrad.kernels[0] = gpu_kernel_memory("cast", 3.0, 1.0);
+    g->dgrad.kernels[1] = product;
     s->c.layout.tp = 4;
     s->c.cluster.node.gpus = 8;
     s->c.software.tensor.scatter_splits = 4;
@@ -347,9 +348,9 @@ static void test_rest_of_a_list(void **state)
     s.layer.segment_count = 1;
     struct segment *g = &s.layer.segments[0];
     g->name = "attention";
-    g->core_count = g->dgrad_count = 1;
-    g->core[0] = gpu_kernel_memory("core", 4.0, 3.0);
-    g->dgrad[0] = gpu_kernel_memory("dgrad", 6.0, 2.0);
+    g->core.count = g->dgrad.count = 1;
+    g->core.kernels[0] = gpu_kernel_memory("core", 4.0, 3.0);
+    g->dgrad.kernels[0] = gpu_kernel_memory("dgrad", 6.0, 2.0);
     compile(&s, &block, false);
     const struct piece_list *list = &block.lists[PIECES_BACKWARD];
     assert_int_equal(list->count, 2);
@@ -442,11 +443,11 @@ static void test_kernels_beside_an_exchange(void **state)
         for (unsigned i = 0; i < 3; i++) {
             struct segment *g = &s.layer.segments[i];
             g->name = "segment";
-            g->forward_count = g->dgrad_count = 1;
-            g->forward[0] = gpu_kernel_memory("forward", 3.0, 1.0);
-            g->dgrad[0] = gpu_kernel_memory("dgrad", 5.0, 1.0);
+            g->forward.count = g->dgrad.count = 1;
+            g->forward.kernels[0] = gpu_kernel_memory("forward", 3.0, 1.0);
+            g->dgrad.kernels[0] = gpu_kernel_memory("dgrad", 5.0, 1.0);
         }
-        s.layer.segments[1].exchange = s.layer.segments[1].backward_exchange =
+        s.layer.segments[1].transfers.exchange = s.layer.segments[1].transfers.backward_exchange =
             (struct segment_transfer){SEGMENT_EP, COMM_ALL_TO_ALL, 1.0};
         const struct block_costs costs = costs_of(&s);
         const struct block_spec spec = {

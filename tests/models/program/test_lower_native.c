@@ -172,8 +172,10 @@ static void test_what_per_operator_keeps(void **state)
                                           .per_operator = true};
     transformer_layer(&context, &layer);
     double kept = 0.0;
-    for (unsigned i = 0; i < layer.segments[0].saved_count; i++)
-        kept += layer.segments[0].saved[i].rebuilt ? 0.0 : layer.segments[0].saved[i].bytes;
+    for (unsigned i = 0; i < layer.segments[0].saved.count; i++)
+        kept += layer.segments[0].saved.tensors[i].rebuilt
+                    ? 0.0
+                    : layer.segments[0].saved.tensors[i].bytes;
     const struct model_shape *m = &c.model;
     const double query = (double)(m->attention.heads * m->attention.head_size),
                  key = (double)(m->attention.kv_heads * m->attention.head_size);
@@ -183,8 +185,10 @@ static void test_what_per_operator_keeps(void **state)
     c.software.layer.recompute_keeps_last = true; /* and what the last product wrote */
     transformer_layer(&context, &layer);
     double more = 0.0;
-    for (unsigned i = 0; i < layer.segments[0].saved_count; i++)
-        more += layer.segments[0].saved[i].rebuilt ? 0.0 : layer.segments[0].saved[i].bytes;
+    for (unsigned i = 0; i < layer.segments[0].saved.count; i++)
+        more += layer.segments[0].saved.tensors[i].rebuilt
+                    ? 0.0
+                    : layer.segments[0].saved.tensors[i].bytes;
     assert_true(close_to(more - kept, 2.0 * (double)(c.training.sequence * m->hidden)));
 }
 
@@ -216,13 +220,15 @@ static double kept_of_modules(const struct configuration *c, bool modules, struc
     *again = (struct repeated){0};
     for (unsigned i = 0; i < layer.segment_count; i++) {
         const struct segment *g = &layer.segments[i];
-        for (unsigned k = 0; k < g->saved_count; k++)
-            kept += g->saved[k].rebuilt ? 0.0 : g->saved[k].bytes / tokens;
-        for (unsigned k = 0; k < g->forward_count; k++)
-            again->flops += (g->repeated >> k & 1u) != 0 ? g->forward[k].flops / tokens : 0.0;
-        again->gathered += g->again.bytes / tokens;
-        assert_true(g->again.comm == SEGMENT_NONE ||
-                    (g->again.comm == SEGMENT_TP && modules && g->again.op == COMM_ALL_GATHER));
+        for (unsigned k = 0; k < g->saved.count; k++)
+            kept += g->saved.tensors[k].rebuilt ? 0.0 : g->saved.tensors[k].bytes / tokens;
+        for (unsigned k = 0; k < g->forward.count; k++)
+            again->flops +=
+                (g->repeated >> k & 1u) != 0 ? g->forward.kernels[k].flops / tokens : 0.0;
+        again->gathered += g->transfers.again.bytes / tokens;
+        assert_true(g->transfers.again.comm == SEGMENT_NONE ||
+                    (g->transfers.again.comm == SEGMENT_TP && modules &&
+                     g->transfers.again.op == COMM_ALL_GATHER));
     }
     return kept;
 }
@@ -422,8 +428,8 @@ static struct sums attention_of(const struct configuration *c, uint64_t cp, uint
                                           .ring.cp_uneven = uneven};
     transformer_layer(&context, &layer);
     for (unsigned i = 0; i < layer.segment_count; i++)
-        for (unsigned k = 0; k < layer.segments[i].forward_count; k++) {
-            const struct kernel *kernel = &layer.segments[i].forward[k];
+        for (unsigned k = 0; k < layer.segments[i].forward.count; k++) {
+            const struct kernel *kernel = &layer.segments[i].forward.kernels[k];
             out.flops += kernel->kind == KERNEL_ATTENTION ? kernel->flops : 0.0;
             out.bytes += strcmp(kernel->name, "merge blocks") == 0 ? kernel->bytes : 0.0;
         }

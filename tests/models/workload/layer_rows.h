@@ -86,10 +86,10 @@ static inline void check_kernel(const struct kernel *found, const struct kernel_
     do {                                                                                           \
         unsigned at = 0;                                                                           \
         for (unsigned i = 0; i < (layer)->segment_count; i++) {                                    \
-            for (unsigned k = 0; k < (layer)->segments[i].list##_count; k++, at++) {               \
+            for (unsigned k = 0; k < (layer)->segments[i].list.count; k++, at++) {                 \
                 assert_true(at < sizeof(rows) / sizeof *(rows));                                   \
                 assert_int_equal((rows)[at].segment, i);                                           \
-                check_kernel(&(layer)->segments[i].list[k], &(rows)[at]);                          \
+                check_kernel(&(layer)->segments[i].list.kernels[k], &(rows)[at]);                  \
             }                                                                                      \
         }                                                                                          \
         assert_int_equal(at, sizeof(rows) / sizeof *(rows));                                       \
@@ -107,8 +107,8 @@ static inline void check_saved(const struct layer *layer, const struct saved_row
 {
     unsigned at = 0;
     for (unsigned i = 0; i < layer->segment_count; i++) {
-        for (unsigned k = 0; k < layer->segments[i].saved_count; k++, at++) {
-            const struct saved_tensor *found = &layer->segments[i].saved[k];
+        for (unsigned k = 0; k < layer->segments[i].saved.count; k++, at++) {
+            const struct saved_tensor *found = &layer->segments[i].saved.tensors[k];
             assert_true(at < count);
             assert_int_equal(rows[at].segment, i);
             assert_string_equal(found->name, rows[at].name);
@@ -133,10 +133,10 @@ static inline void check_segments(const struct layer *layer, const struct segmen
     for (unsigned i = 0; i < count; i++) {
         const struct segment *s = &layer->segments[i];
         assert_string_equal(s->name, rows[i].name);
-        assert_true(s->forward_temporary_bytes == rows[i].forward_temporary_bytes);
-        assert_true(s->backward_temporary_bytes == rows[i].backward_temporary_bytes);
-        assert_true(s->output_bytes == rows[i].output_bytes);
-        assert_int_equal(s->core_count, rows[i].core_kernels);
+        assert_true(s->memory.forward_temporary_bytes == rows[i].forward_temporary_bytes);
+        assert_true(s->memory.backward_temporary_bytes == rows[i].backward_temporary_bytes);
+        assert_true(s->memory.output_bytes == rows[i].output_bytes);
+        assert_int_equal(s->core.count, rows[i].core_kernels);
         assert_int_equal(s->attention_core, rows[i].core_kernels > 0);
     }
 }

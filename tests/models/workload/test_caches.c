@@ -61,9 +61,9 @@ static double kept(const struct layer *layer)
 {
     double bytes = 0.0;
     for (unsigned i = 0; i < layer->segment_count; i++)
-        for (unsigned k = 0; k < layer->segments[i].saved_count; k++)
-            if (!layer->segments[i].saved[k].rebuilt)
-                bytes += layer->segments[i].saved[k].bytes;
+        for (unsigned k = 0; k < layer->segments[i].saved.count; k++)
+            if (!layer->segments[i].saved.tensors[k].rebuilt)
+                bytes += layer->segments[i].saved.tensors[k].bytes;
     return bytes;
 }
 
@@ -73,12 +73,13 @@ static double moved(const struct layer *layer, const char *name)
     double bytes = 0.0;
     for (unsigned i = 0; i < layer->segment_count; i++) {
         const struct segment *s = &layer->segments[i];
-        for (unsigned k = 0; k < s->forward_count; k++)
-            bytes += strcmp(s->forward[k].name, name) == 0 ? s->forward[k].bytes : 0.0;
-        for (unsigned k = 0; k < s->dgrad_count; k++)
-            bytes += strcmp(s->dgrad[k].name, name) == 0 ? s->dgrad[k].bytes : 0.0;
-        for (unsigned k = 0; k < s->wgrad_count; k++)
-            bytes += strcmp(s->wgrad[k].name, name) == 0 ? s->wgrad[k].bytes : 0.0;
+        for (unsigned k = 0; k < s->forward.count; k++)
+            bytes +=
+                strcmp(s->forward.kernels[k].name, name) == 0 ? s->forward.kernels[k].bytes : 0.0;
+        for (unsigned k = 0; k < s->dgrad.count; k++)
+            bytes += strcmp(s->dgrad.kernels[k].name, name) == 0 ? s->dgrad.kernels[k].bytes : 0.0;
+        for (unsigned k = 0; k < s->wgrad.count; k++)
+            bytes += strcmp(s->wgrad.kernels[k].name, name) == 0 ? s->wgrad.kernels[k].bytes : 0.0;
     }
     return bytes;
 }
@@ -141,8 +142,8 @@ static void test_casts(void **state)
                 moved(&without.layer, "fp8 cast again") == 0);
     near(moved(&without.layer, "fp8 cast") - moved(&b.layer, "fp8 cast"), output * EIGHT);
     for (unsigned i = 0; i < b.layer.segment_count; i++) /* not repeated with what is */
-        for (unsigned k = 0; k < b.layer.segments[i].forward_count; k++)
-            assert_false(strcmp(b.layer.segments[i].forward[k].name, "fp8 cache") == 0 &&
+        for (unsigned k = 0; k < b.layer.segments[i].forward.count; k++)
+            assert_false(strcmp(b.layer.segments[i].forward.kernels[k].name, "fp8 cache") == 0 &&
                          (b.layer.segments[i].repeated >> k & 1u) != 0);
 }
 

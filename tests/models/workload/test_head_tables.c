@@ -31,15 +31,15 @@ static void test_gpt_embedding(void **state)
     check_saved(&b.layer, gpt_embedding_saved, COUNT(gpt_embedding_saved));
     check_segments(&b.layer, gpt_embedding, COUNT(gpt_embedding));
     const struct segment *s = &b.layer.segments[0];
-    check_transfer(&s->before, NOTHING);
-    check_transfer(&s->after, SCATTER(TP, 256));
-    check_transfer(&s->backward_before, GATHER(TP, 256));
-    check_transfer(&s->backward_after, NOTHING);
+    check_transfer(&s->transfers.before, NOTHING);
+    check_transfer(&s->transfers.after, SCATTER(TP, 256));
+    check_transfer(&s->transfers.backward_before, GATHER(TP, 256));
+    check_transfer(&s->transfers.backward_after, NOTHING);
     b.context.sequence_parallel = false;
     transformer_embedding(&b.context, &b.layer.segments[0]);
-    check_transfer(&s->after, REDUCE(TP, 256));
-    check_transfer(&s->backward_before, NOTHING);
-    assert_true(s->output_bytes == 256 && s->saved[0].bytes == 128);
+    check_transfer(&s->transfers.after, REDUCE(TP, 256));
+    check_transfer(&s->transfers.backward_before, NOTHING);
+    assert_true(s->memory.output_bytes == 256 && s->saved.tensors[0].bytes == 128);
 }
 
 /* One rank of a Llama: rows are looked up, nothing else. */
@@ -54,10 +54,10 @@ static void test_llama_embedding(void **state)
     transformer_embedding(&b.context, &b.layer.segments[0]);
     CHECK_KERNELS(&b.layer, forward, forward);
     CHECK_KERNELS(&b.layer, wgrad, wgrad);
-    assert_int_equal(b.layer.segments[0].dgrad_count, 0);
-    assert_int_equal(b.layer.segments[0].saved_count, 0);
-    check_transfer(&b.layer.segments[0].after, NOTHING);
-    check_transfer(&b.layer.segments[0].backward_before, NOTHING);
+    assert_int_equal(b.layer.segments[0].dgrad.count, 0);
+    assert_int_equal(b.layer.segments[0].saved.count, 0);
+    check_transfer(&b.layer.segments[0].transfers.after, NOTHING);
+    check_transfer(&b.layer.segments[0].transfers.backward_before, NOTHING);
 }
 
 /* 16 x 128 logits: 40 bytes of traffic each, half in either pass; 14 kept, 4 of them the gradient.
@@ -82,9 +82,9 @@ static const struct segment_row llama_head[] = {{"head", 0, 2048 * 4, 64, 0}};
 
 static double nth_launches(const struct segment *s, const char *name)
 {
-    for (unsigned i = 0; i < s->forward_count; i++)
-        if (strcmp(s->forward[i].name, name) == 0)
-            return s->forward[i].launches;
+    for (unsigned i = 0; i < s->forward.count; i++)
+        if (strcmp(s->forward.kernels[i].name, name) == 0)
+            return s->forward.kernels[i].launches;
     return 0.0;
 }
 
@@ -99,19 +99,19 @@ static void test_llama_head(void **state)
     CHECK_KERNELS(&b.layer, wgrad, llama_head_wgrad);
     check_saved(&b.layer, llama_head_saved, COUNT(llama_head_saved));
     check_segments(&b.layer, llama_head, COUNT(llama_head));
-    check_transfer(&b.layer.segments[0].after, NOTHING);
-    check_transfer(&b.layer.segments[0].backward_after, NOTHING);
+    check_transfer(&b.layer.segments[0].transfers.after, NOTHING);
+    check_transfer(&b.layer.segments[0].transfers.backward_after, NOTHING);
     assert_int_equal(b.layer.segments[0].wgrad_beside_count, 0);
     assert_true(b.layer.input_bytes == 256);
     assert_true(b.layer.parameters == 128 * 8 + 8);
     b.software.head.memory_bytes = 6;
     b.software.head.gradient_bytes = 3; /* of the 6: the rest is kept from the forward */
     transformer_head(&b.context, &b.layer);
-    assert_true(b.layer.segments[0].saved[2].bytes == 2048 * 3);
-    assert_true(b.layer.segments[0].backward_temporary_bytes == 2048 * 3);
+    assert_true(b.layer.segments[0].saved.tensors[2].bytes == 2048 * 3);
+    assert_true(b.layer.segments[0].memory.backward_temporary_bytes == 2048 * 3);
     b.software.layer.save_norm_input = false;
     transformer_head(&b.context, &b.layer);
-    assert_int_equal(b.layer.segments[0].saved_count, 2);
+    assert_int_equal(b.layer.segments[0].saved.count, 2);
 }
 
 /* Part by part the logits of one part exist at a time, and a gradient of the head's input stays
@@ -124,13 +124,13 @@ static void test_loss_by_parts(void **state)
     b.software.head.chunks = 4;
     transformer_head(&b.context, &b.layer);
     const struct segment *s = &b.layer.segments[b.layer.segment_count - 1];
-    assert_true(s->forward_temporary_bytes == 2048 * 14 / 4.0);
-    assert_true(s->backward_temporary_bytes < 2048 * 4);
+    assert_true(s->memory.forward_temporary_bytes == 2048 * 14 / 4.0);
+    assert_true(s->memory.backward_temporary_bytes < 2048 * 4);
     double kept = 0.0;
-    for (unsigned i = 0; i < s->saved_count; i++) {
-        assert_string_not_equal(s->saved[i].name, "logits and softmax");
-        if (strcmp(s->saved[i].name, "head input gradient") == 0)
-            kept = s->saved[i].bytes;
+    for (unsigned i = 0; i < s->saved.count; i++) {
+        assert_string_not_equal(s->saved.tensors[i].name, "logits and softmax");
+        if (strcmp(s->saved.tensors[i].name, "head input gradient") == 0)
+            kept = s->saved.tensors[i].bytes;
     }
     assert_true(kept == 2048 / 128.0 * 8 * 2);
     assert_true(nth_launches(s, "loss") == 4);
@@ -168,25 +168,25 @@ static void test_gpt_head(void **state)
     check_saved(&b.layer, gpt_head_saved, COUNT(gpt_head_saved));
     check_segments(&b.layer, gpt_head, COUNT(gpt_head));
     const struct segment *s = &b.layer.segments[1];
-    check_transfer(&s->before, GATHER(TP, 256));
-    check_transfer(&s->after, REDUCE(TP, 3 * 4 * 16));
-    check_transfer(&s->backward_before, NOTHING);
-    check_transfer(&s->backward_gather, GATHER(TP, 256));
-    check_transfer(&s->backward_after, SCATTER(TP, 256));
+    check_transfer(&s->transfers.before, GATHER(TP, 256));
+    check_transfer(&s->transfers.after, REDUCE(TP, 3 * 4 * 16));
+    check_transfer(&s->transfers.backward_before, NOTHING);
+    check_transfer(&s->transfers.backward_gather, GATHER(TP, 256));
+    check_transfer(&s->transfers.backward_after, SCATTER(TP, 256));
     assert_int_equal(s->wgrad_beside_count, 1);
     assert_true(b.layer.parameters == 128 * 8 + 16 && b.layer.input_bytes == 128);
     b.software.tensor.backward_regather = false;
     transformer_head(&b.context, &b.layer);
-    check_transfer(&s->backward_gather, NOTHING);
-    assert_true(s->saved[0].bytes == 256);
+    check_transfer(&s->transfers.backward_gather, NOTHING);
+    assert_true(s->saved.tensors[0].bytes == 256);
     b.context.sequence_parallel = false;
     transformer_head(&b.context, &b.layer);
     s = &b.layer.segments[0];
     assert_int_equal(b.layer.segment_count, 1);
-    check_transfer(&s->before, NOTHING);
-    check_transfer(&s->after, REDUCE(TP, 3 * 4 * 16));
-    check_transfer(&s->backward_after, REDUCE(TP, 256));
-    assert_true(s->forward_temporary_bytes == 0);
+    check_transfer(&s->transfers.before, NOTHING);
+    check_transfer(&s->transfers.after, REDUCE(TP, 3 * 4 * 16));
+    check_transfer(&s->transfers.backward_after, REDUCE(TP, 256));
+    assert_true(s->memory.forward_temporary_bytes == 0);
 }
 
 int main(void)

@@ -64,9 +64,9 @@ static double saved_bytes(const struct layer *layer, bool with_core)
     double sum = 0.0;
     for (unsigned i = 0; i < layer->segment_count; i++) {
         const struct segment *segment = &layer->segments[i];
-        for (unsigned j = 0; j < segment->saved_count; j++)
-            if (with_core || !segment->saved[j].attention_core)
-                sum += segment->saved[j].bytes;
+        for (unsigned j = 0; j < segment->saved.count; j++)
+            if (with_core || !segment->saved.tensors[j].attention_core)
+                sum += segment->saved.tensors[j].bytes;
     }
     return sum;
 }
@@ -81,12 +81,12 @@ static double flops_of(const struct layer *layer, enum direction which, enum ker
     double sum = 0.0;
     for (unsigned i = 0; i < layer->segment_count; i++) {
         const struct segment *s = &layer->segments[i];
-        const struct kernel *rows = which == FORWARD ? s->forward
-                                    : which == DGRAD ? s->dgrad
-                                                     : s->wgrad;
-        unsigned count = which == FORWARD ? s->forward_count
-                         : which == DGRAD ? s->dgrad_count
-                                          : s->wgrad_count;
+        const struct kernel *rows = which == FORWARD ? s->forward.kernels
+                                    : which == DGRAD ? s->dgrad.kernels
+                                                     : s->wgrad.kernels;
+        unsigned count = which == FORWARD ? s->forward.count
+                         : which == DGRAD ? s->dgrad.count
+                                          : s->wgrad.count;
         for (unsigned j = 0; j < count; j++)
             if (rows[j].kind == kind)
                 sum += rows[j].flops;
@@ -211,7 +211,7 @@ static void test_flops_math(void **state)
     assert_true(near(flops_of(&b.layer, DGRAD, KERNEL_GEMM), linear + 2.0 * scores));
     assert_true(near(flops_of(&b.layer, WGRAD, KERNEL_GEMM), linear));
     assert_int_equal(b.layer.segment_count, 1);
-    assert_int_equal(b.layer.segments[0].core_count, 3);
+    assert_int_equal(b.layer.segments[0].core.count, 3);
     assert_true(b.layer.segments[0].attention_core);
 }
 
@@ -274,9 +274,11 @@ static struct traffic traffic_of(const struct layer *layer, bool backward)
     struct traffic sum = {0};
     for (unsigned i = 0; i < layer->segment_count; i++) {
         const struct segment *s = &layer->segments[i];
-        const struct segment_transfer forward[] = {s->before, s->beside, s->after};
-        const struct segment_transfer back[] = {s->backward_before, s->backward_beside,
-                                                s->backward_gather, s->backward_after};
+        const struct segment_transfer forward[] = {s->transfers.before, s->transfers.beside,
+                                                   s->transfers.after};
+        const struct segment_transfer back[] = {
+            s->transfers.backward_before, s->transfers.backward_beside,
+            s->transfers.backward_gather, s->transfers.backward_after};
         for (unsigned j = 0; !backward && j < 3; j++)
             traffic_add(&sum, &forward[j]);
         for (unsigned j = 0; backward && j < 4; j++)
@@ -340,9 +342,9 @@ static double accumulation_bytes(const struct layer *layer)
 {
     double sum = 0.0;
     for (unsigned i = 0; i < layer->segment_count; i++) {
-        for (unsigned j = 0; j < layer->segments[i].wgrad_count; j++)
-            if (layer->segments[i].wgrad[j].kind == KERNEL_MEMORY)
-                sum += layer->segments[i].wgrad[j].bytes;
+        for (unsigned j = 0; j < layer->segments[i].wgrad.count; j++)
+            if (layer->segments[i].wgrad.kernels[j].kind == KERNEL_MEMORY)
+                sum += layer->segments[i].wgrad.kernels[j].bytes;
     }
     return sum;
 }
@@ -382,10 +384,11 @@ static void test_head(void **state)
             assert_true(near(flops_of(&b.layer, (enum direction)d, KERNEL_GEMM), product));
         const struct segment *last = &b.layer.segments[b.layer.segment_count - 1];
         double inputs = 2.0 * rows * 8192 * (variant == 2 ? 2.0 / tp : 2.0);
-        assert_true(near(saved_bytes(&b.layer, true) - inputs + last->backward_temporary_bytes,
-                         14.0 * rows * padded / tp));
-        assert_true(last->after.comm == (variant ? SEGMENT_TP : SEGMENT_NONE));
-        assert_int_equal(last->backward_gather.comm == SEGMENT_TP, variant == 2);
+        assert_true(
+            near(saved_bytes(&b.layer, true) - inputs + last->memory.backward_temporary_bytes,
+                 14.0 * rows * padded / tp));
+        assert_true(last->transfers.after.comm == (variant ? SEGMENT_TP : SEGMENT_NONE));
+        assert_int_equal(last->transfers.backward_gather.comm == SEGMENT_TP, variant == 2);
     }
 }
 
@@ -398,15 +401,16 @@ static void test_embedding(void **state)
     b.context.tp = 8;
     transformer_embedding(&b.context, &segment);
     double kept = 2048.0 * 4 * 6144;
-    assert_true(segment.after.op == COMM_ALL_REDUCE && segment.after.bytes == 2 * kept);
-    assert_true(segment.saved_count == 1 && segment.saved[0].bytes == kept);
+    assert_true(segment.transfers.after.op == COMM_ALL_REDUCE &&
+                segment.transfers.after.bytes == 2 * kept);
+    assert_true(segment.saved.count == 1 && segment.saved.tensors[0].bytes == kept);
     b.context.sequence_parallel = b.context.accumulate = true;
     transformer_embedding(&b.context, &segment);
-    assert_true(segment.after.op == COMM_REDUCE_SCATTER);
-    assert_true(segment.backward_before.op == COMM_ALL_GATHER);
-    assert_true(segment.saved[0].bytes == kept / 8);
+    assert_true(segment.transfers.after.op == COMM_REDUCE_SCATTER);
+    assert_true(segment.transfers.backward_before.op == COMM_ALL_GATHER);
+    assert_true(segment.saved.tensors[0].bytes == kept / 8);
     double table = 51200.0 * 6144 / 8;
-    assert_true(segment.wgrad[1].bytes == 10.0 * table);
+    assert_true(segment.wgrad.kernels[1].bytes == 10.0 * table);
 }
 
 /* fp8 keeps linear inputs in one byte and casts them; everything wide doubles in fp32. */
@@ -426,7 +430,7 @@ static void test_precisions(void **state)
     transformer_layer(&b.context, &b.layer);
     double linear_inputs = 2048.0 * 4 * (3.0 * 6144 + 24576);
     assert_true(near(saved_bytes(&b.layer, true), half - linear_inputs));
-    assert_string_equal(b.layer.segments[0].forward[2].name, "fp8 cast");
+    assert_string_equal(b.layer.segments[0].forward.kernels[2].name, "fp8 cast");
 }
 
 int main(void)

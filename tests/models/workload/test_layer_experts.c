@@ -61,8 +61,8 @@ static void check_moves(const struct layer *layer, const char *name, unsigned co
     unsigned found = 0;
     for (unsigned i = 0; i < layer->segment_count; i++) {
         const struct segment *s = &layer->segments[i];
-        const struct kernel *lists[] = {s->forward, s->dgrad};
-        const unsigned counts[] = {s->forward_count, s->dgrad_count};
+        const struct kernel *lists[] = {s->forward.kernels, s->dgrad.kernels};
+        const unsigned counts[] = {s->forward.count, s->dgrad.count};
         for (unsigned list = 0; list < 2; list++)
             for (unsigned k = 0; k < counts[list]; k++)
                 if (strcmp(lists[list][k].name, name) == 0) {
@@ -143,9 +143,9 @@ static const struct {
 
 static const struct saved_tensor *saved(const struct segment *s, const char *name)
 {
-    for (unsigned i = 0; i < s->saved_count; i++)
-        if (strcmp(s->saved[i].name, name) == 0)
-            return &s->saved[i];
+    for (unsigned i = 0; i < s->saved.count; i++)
+        if (strcmp(s->saved.tensors[i].name, name) == 0)
+            return &s->saved.tensors[i];
     return NULL;
 }
 
@@ -167,16 +167,17 @@ static void adapters_of_projections_add_up(void **state)
         transformer_share_of(&b.context, &share);
         transformer_adapter_forward(&share, adapted[i / 2].piece, &forward);
         transformer_adapter_backward(&share, adapted[i / 2].piece, &backward);
-        assert_string_equal(forward.forward[0].name, "dequantise weights");
-        assert_true(near(forward.forward[0].bytes, elements * (nf4 + 2)));
-        assert_true(near(backward.dgrad[0].bytes, elements * (nf4 + 2)));
-        assert_true(forward.forward[0].launches == count && backward.dgrad[0].launches == count);
+        assert_string_equal(forward.forward.kernels[0].name, "dequantise weights");
+        assert_true(near(forward.forward.kernels[0].bytes, elements * (nf4 + 2)));
+        assert_true(near(backward.dgrad.kernels[0].bytes, elements * (nf4 + 2)));
+        assert_true(forward.forward.kernels[0].launches == count &&
+                    backward.dgrad.kernels[0].launches == count);
         assert_true(transformer_adapter_temporary(&share, adapted[i / 2].piece) == 2 * elements);
         const struct saved_tensor *hidden = saved(&forward, "adapter hidden");
         assert_true(hidden != NULL && hidden->weights && hidden->bytes == count * 16 * 4 * 2);
         /* Two products of two FLOPs for each row, rank and side of each matrix. */
-        assert_true(forward.forward_count == 3 && forward.forward[1].batch == count);
-        assert_true(backward.dgrad_count == 3 && backward.wgrad_count == 2);
+        assert_true(forward.forward.count == 3 && forward.forward.kernels[1].batch == count);
+        assert_true(backward.dgrad.count == 3 && backward.wgrad.count == 2);
     }
 }
 

@@ -48,8 +48,8 @@ static double saved_bytes(const struct layer *layer)
 {
     double sum = 0.0;
     for (unsigned i = 0; i < layer->segment_count; i++)
-        for (unsigned j = 0; j < layer->segments[i].saved_count; j++)
-            sum += layer->segments[i].saved[j].bytes;
+        for (unsigned j = 0; j < layer->segments[i].saved.count; j++)
+            sum += layer->segments[i].saved.tensors[j].bytes;
     return sum;
 }
 
@@ -62,8 +62,8 @@ static const struct kernel *kernel_named(const struct layer *layer, const char *
 {
     for (unsigned i = 0; i < layer->segment_count; i++) {
         const struct segment *s = &layer->segments[i];
-        const struct kernel *rows = dgrad ? s->dgrad : s->forward;
-        unsigned count = dgrad ? s->dgrad_count : s->forward_count;
+        const struct kernel *rows = dgrad ? s->dgrad.kernels : s->forward.kernels;
+        unsigned count = dgrad ? s->dgrad.count : s->forward.count;
         for (unsigned j = 0; j < count; j++)
             if (strcmp(rows[j].name, name) == 0)
                 return &rows[j];

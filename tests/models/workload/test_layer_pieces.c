@@ -12,8 +12,8 @@ static const struct kernel *find(const struct layer *layer, const char *name)
 {
     for (unsigned i = 0; i < layer->segment_count; i++) {
         const struct segment *s = &layer->segments[i];
-        const struct kernel *lists[] = {s->forward, s->dgrad, s->wgrad};
-        const unsigned counts[] = {s->forward_count, s->dgrad_count, s->wgrad_count};
+        const struct kernel *lists[] = {s->forward.kernels, s->dgrad.kernels, s->wgrad.kernels};
+        const unsigned counts[] = {s->forward.count, s->dgrad.count, s->wgrad.count};
         for (unsigned list = 0; list < 3; list++) {
             for (unsigned k = 0; k < counts[list]; k++)
                 if (strcmp(lists[list][k].name, name) == 0)
@@ -237,16 +237,17 @@ static void test_fp8(void **state)
     check_saved(&b.layer, fp8_saved, COUNT(fp8_saved));
     CHECK_KERNELS(&b.layer, forward, fp8_forward);
     const struct segment *s = &b.layer.segments[0];
-    assert_string_equal(s->dgrad[0].name, "fp8 cast gradient");
-    assert_true(s->dgrad[0].bytes == 128 * 4); /* of down's output */
-    assert_string_equal(s->dgrad[3].name, "fp8 cast gradient");
-    assert_true(s->dgrad[3].bytes == 512 * 4); /* of gate and up */
-    assert_int_equal(s->forward[3].peak, PEAK_FP8);
-    assert_int_equal(s->forward[5].peak, PEAK_BF16);
-    assert_true(s->forward[3].element_bytes == 1 && s->forward[5].element_bytes == 2);
+    assert_string_equal(s->dgrad.kernels[0].name, "fp8 cast gradient");
+    assert_true(s->dgrad.kernels[0].bytes == 128 * 4); /* of down's output */
+    assert_string_equal(s->dgrad.kernels[3].name, "fp8 cast gradient");
+    assert_true(s->dgrad.kernels[3].bytes == 512 * 4); /* of gate and up */
+    assert_int_equal(s->forward.kernels[3].peak, PEAK_FP8);
+    assert_int_equal(s->forward.kernels[5].peak, PEAK_BF16);
+    assert_true(s->forward.kernels[3].element_bytes == 1 &&
+                s->forward.kernels[5].element_bytes == 2);
     b.context.attention = ATTENTION_MATH; /* its output is what the projection keeps */
     transformer_layer(&b.context, &b.layer);
-    assert_string_equal(b.layer.segments[0].saved[6].name, "projection input");
+    assert_string_equal(b.layer.segments[0].saved.tensors[6].name, "projection input");
 }
 
 /* An fp32 element is twice as wide everywhere, masks and statistics apart. */
@@ -258,10 +259,11 @@ static void test_fp32(void **state)
     b.context.precision = precision_find("fp32");
     transformer_layer(&b.context, &b.layer);
     const struct segment *s = &b.layer.segments[0];
-    assert_true(s->forward[0].bytes == 2 * 896 && s->dgrad[10].bytes == 2 * 1024);
-    assert_true(s->forward[2].bytes == 2 * 1024 && s->forward[2].element_bytes == 4);
-    assert_true(s->saved[0].bytes == 512 && s->saved[5].bytes == 256);
-    assert_true(b.layer.input_bytes == 512 && s->output_bytes == 512);
+    assert_true(s->forward.kernels[0].bytes == 2 * 896 && s->dgrad.kernels[10].bytes == 2 * 1024);
+    assert_true(s->forward.kernels[2].bytes == 2 * 1024 &&
+                s->forward.kernels[2].element_bytes == 4);
+    assert_true(s->saved.tensors[0].bytes == 512 && s->saved.tensors[5].bytes == 256);
+    assert_true(b.layer.input_bytes == 512 && s->memory.output_bytes == 512);
 }
 
 /* With gradients added apart, the kernel that adds runs beside the transfer too. */
@@ -273,7 +275,7 @@ static void test_beside(void **state)
     b.context.accumulate = true;
     b.software.layer.gradient_fusion = false;
     transformer_layer(&b.context, &b.layer);
-    assert_int_equal(b.layer.segments[1].wgrad_count, 4);
+    assert_int_equal(b.layer.segments[1].wgrad.count, 4);
     assert_int_equal(b.layer.segments[1].wgrad_beside_count, 2);
     assert_int_equal(b.layer.segments[3].wgrad_beside_count, 2);
     transformer_head(&b.context, &b.layer);

@@ -53,15 +53,15 @@ static void test_llama(void **state)
     check_saved(&b.layer, llama_saved, COUNT(llama_saved));
     check_segments(&b.layer, llama_segments, COUNT(llama_segments));
     const struct segment *s = &b.layer.segments[0];
-    check_transfer(&s->before, NOTHING);
-    check_transfer(&s->beside, NOTHING);
-    check_transfer(&s->after, NOTHING);
-    check_transfer(&s->backward_before, NOTHING);
-    check_transfer(&s->backward_beside, NOTHING);
-    check_transfer(&s->backward_gather, NOTHING);
-    check_transfer(&s->backward_after, NOTHING);
+    check_transfer(&s->transfers.before, NOTHING);
+    check_transfer(&s->transfers.beside, NOTHING);
+    check_transfer(&s->transfers.after, NOTHING);
+    check_transfer(&s->transfers.backward_before, NOTHING);
+    check_transfer(&s->transfers.backward_beside, NOTHING);
+    check_transfer(&s->transfers.backward_gather, NOTHING);
+    check_transfer(&s->transfers.backward_after, NOTHING);
     assert_int_equal(s->wgrad_beside_count, 0);
-    assert_string_equal(s->core[0].name, "attention");
+    assert_string_equal(s->core.kernels[0].name, "attention");
     assert_true(b.layer.input_bytes == 256);
     assert_true(b.layer.parameters == 8 * 16 + 8 * 8 + 3 * 8 * 16 + 2 * 8);
 }
@@ -119,14 +119,14 @@ static void test_gathered_context(void **state)
     CHECK_KERNELS(&b.layer, forward, gather_forward);
     check_segments(&b.layer, gather_segments, COUNT(gather_segments));
     const struct segment *entry = &b.layer.segments[0], *core = &b.layer.segments[1];
-    check_transfer(&entry->before, NOTHING);
-    check_transfer(&entry->after, NOTHING);
-    check_transfer(&entry->backward_after, NOTHING);
-    check_transfer(&core->before, GATHER(CP, 256));
-    check_transfer(&core->beside, NOTHING);
-    check_transfer(&core->after, NOTHING);
-    check_transfer(&core->backward_before, GATHER(CP, 256));
-    check_transfer(&core->backward_after, SCATTER(CP, 256));
+    check_transfer(&entry->transfers.before, NOTHING);
+    check_transfer(&entry->transfers.after, NOTHING);
+    check_transfer(&entry->transfers.backward_after, NOTHING);
+    check_transfer(&core->transfers.before, GATHER(CP, 256));
+    check_transfer(&core->transfers.beside, NOTHING);
+    check_transfer(&core->transfers.after, NOTHING);
+    check_transfer(&core->transfers.backward_before, GATHER(CP, 256));
+    check_transfer(&core->transfers.backward_after, SCATTER(CP, 256));
     assert_true(b.layer.input_bytes == 128);
 }
 
@@ -157,13 +157,13 @@ static void test_ring_context(void **state)
     CHECK_KERNELS(&b.layer, forward, ring_forward);
     check_segments(&b.layer, ring_segments, COUNT(ring_segments));
     const struct segment *ring = &b.layer.segments[1], *core = &b.layer.segments[2];
-    check_transfer(&ring->before, NOTHING);
-    check_transfer(&ring->beside, EXCHANGE(256));
-    check_transfer(&ring->after, NOTHING);
-    check_transfer(&ring->backward_beside, EXCHANGE(256 * 3));
-    check_transfer(&core->before, NOTHING);
-    check_transfer(&core->backward_before, NOTHING);
-    check_transfer(&core->backward_after, NOTHING);
+    check_transfer(&ring->transfers.before, NOTHING);
+    check_transfer(&ring->transfers.beside, EXCHANGE(256));
+    check_transfer(&ring->transfers.after, NOTHING);
+    check_transfer(&ring->transfers.backward_beside, EXCHANGE(256 * 3));
+    check_transfer(&core->transfers.before, NOTHING);
+    check_transfer(&core->transfers.backward_before, NOTHING);
+    check_transfer(&core->transfers.backward_after, NOTHING);
 }
 
 /* Two tensor ranks: 2 heads (4 wide) and 16 of the block each; norm and residual on 8 rows. Unfused
@@ -236,17 +236,17 @@ static void test_gpt(void **state)
     for (unsigned i = 0; i < 4; i++) {
         const struct segment *s = &b.layer.segments[i];
         if (i % 2 == 0) {
-            check_transfer(&s->before, NOTHING);
-            check_transfer(&s->after, NOTHING);
-            check_transfer(&s->backward_before, NOTHING);
-            check_transfer(&s->backward_gather, NOTHING);
-            check_transfer(&s->backward_after, NOTHING);
+            check_transfer(&s->transfers.before, NOTHING);
+            check_transfer(&s->transfers.after, NOTHING);
+            check_transfer(&s->transfers.backward_before, NOTHING);
+            check_transfer(&s->transfers.backward_gather, NOTHING);
+            check_transfer(&s->transfers.backward_after, NOTHING);
         } else {
-            check_transfer(&s->before, GATHER(TP, 256));
-            check_transfer(&s->after, SCATTER(TP, 256));
-            check_transfer(&s->backward_before, GATHER(TP, 256));
-            check_transfer(&s->backward_gather, GATHER(TP, 256));
-            check_transfer(&s->backward_after, SCATTER(TP, 256));
+            check_transfer(&s->transfers.before, GATHER(TP, 256));
+            check_transfer(&s->transfers.after, SCATTER(TP, 256));
+            check_transfer(&s->transfers.backward_before, GATHER(TP, 256));
+            check_transfer(&s->transfers.backward_gather, GATHER(TP, 256));
+            check_transfer(&s->transfers.backward_after, SCATTER(TP, 256));
             assert_int_equal(s->wgrad_beside_count, 1);
         }
     }
@@ -263,10 +263,10 @@ static void test_gpt_other(void **state)
     bench_gpt(&b);
     b.software.tensor.backward_regather = false;
     transformer_layer(&b.context, &b.layer);
-    check_transfer(&b.layer.segments[1].backward_gather, NOTHING);
-    assert_string_equal(b.layer.segments[1].saved[0].name, "qkv input");
-    assert_true(b.layer.segments[1].saved[0].bytes == 256);
-    assert_true(b.layer.segments[3].saved[0].bytes == 256);
+    check_transfer(&b.layer.segments[1].transfers.backward_gather, NOTHING);
+    assert_string_equal(b.layer.segments[1].saved.tensors[0].name, "qkv input");
+    assert_true(b.layer.segments[1].saved.tensors[0].bytes == 256);
+    assert_true(b.layer.segments[3].saved.tensors[0].bytes == 256);
     b.context.sequence_parallel = false;
     transformer_layer(&b.context, &b.layer);
     static const struct segment_row whole[] = {
@@ -275,18 +275,18 @@ static void test_gpt_other(void **state)
     };
     check_segments(&b.layer, whole, COUNT(whole));
     for (unsigned i = 0; i < 2; i++) {
-        check_transfer(&b.layer.segments[i].before, NOTHING);
-        check_transfer(&b.layer.segments[i].after, REDUCE(TP, 256));
-        check_transfer(&b.layer.segments[i].backward_before, NOTHING);
-        check_transfer(&b.layer.segments[i].backward_gather, NOTHING);
-        check_transfer(&b.layer.segments[i].backward_after, REDUCE(TP, 256));
+        check_transfer(&b.layer.segments[i].transfers.before, NOTHING);
+        check_transfer(&b.layer.segments[i].transfers.after, REDUCE(TP, 256));
+        check_transfer(&b.layer.segments[i].transfers.backward_before, NOTHING);
+        check_transfer(&b.layer.segments[i].transfers.backward_gather, NOTHING);
+        check_transfer(&b.layer.segments[i].transfers.backward_after, REDUCE(TP, 256));
     }
     b.model.dropout_ratio = 0;
     b.software.attention.math_mask_bytes = 3;
     transformer_layer(&b.context, &b.layer);
     static const struct kernel_row plain = {0, "softmax", 0, 256 * 7, 1};
-    check_kernel(&b.layer.segments[0].forward[4], &plain);
-    assert_int_equal(b.layer.segments[0].saved_count, 7);
+    check_kernel(&b.layer.segments[0].forward.kernels[4], &plain);
+    assert_int_equal(b.layer.segments[0].saved.count, 7);
 }
 
 int main(void)

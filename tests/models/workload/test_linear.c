@@ -36,7 +36,7 @@ static const struct segment *segment_with(const struct layer *layer, const char 
 {
     for (unsigned i = 0; i < layer->segment_count; i++) {
         const struct segment *s = &layer->segments[i];
-        if (nth(s->forward, s->forward_count, kernel, 0) != NULL)
+        if (nth(s->forward.kernels, s->forward.count, kernel, 0) != NULL)
             return s;
     }
     fail_msg("no segment has %s", kernel);
@@ -64,11 +64,12 @@ static void test_bytes_of_each_recipe(void **state)
         begin(&b, rows[i].recipe, rows[i].transposed);
         transformer_layer(&b.context, &b.layer);
         const struct segment *s = &b.layer.segments[0];
-        const struct kernel *input = nth(s->forward, s->forward_count, "fp8 cast", 3);
-        const struct kernel *gradient = nth(s->dgrad, s->dgrad_count, "fp8 cast gradient", 1);
+        const struct kernel *input = nth(s->forward.kernels, s->forward.count, "fp8 cast", 3);
+        const struct kernel *gradient =
+            nth(s->dgrad.kernels, s->dgrad.count, "fp8 cast gradient", 1);
         assert_true(input->bytes == 256 * rows[i].bytes && input->launches == rows[i].launches);
         assert_true(gradient->bytes == 512 * rows[i].bytes);
-        assert_null(nth(s->wgrad, s->wgrad_count, "fp8 transpose", 0));
+        assert_null(nth(s->wgrad.kernels, s->wgrad.count, "fp8 transpose", 0));
     }
 }
 
@@ -83,8 +84,8 @@ static void test_norms_cast(void **state)
         transformer_layer(&b.context, &b.layer);
         const struct segment *s = &b.layer.segments[0];
         const unsigned casts = recipe == FP8_DELAYED || recipe == FP8_MX ? 2 : 4;
-        assert_non_null(nth(s->forward, s->forward_count, "fp8 cast", casts - 1));
-        assert_null(nth(s->forward, s->forward_count, "fp8 cast", casts));
+        assert_non_null(nth(s->forward.kernels, s->forward.count, "fp8 cast", casts - 1));
+        assert_null(nth(s->forward.kernels, s->forward.count, "fp8 cast", casts));
     }
 }
 
@@ -102,34 +103,38 @@ static void test_what_is_gathered(void **state)
     b.software.fp8.gathers = b.software.tensor.backward_regather = true;
     transformer_layer(&b.context, &b.layer);
     const struct segment *attention = &b.layer.segments[1];
-    assert_true(attention->before.bytes == 128 && attention->backward_gather.bytes == 128);
-    assert_true(attention->backward_before.bytes == 128);
-    assert_true(attention->after.bytes == 256 && attention->backward_after.bytes == 256);
-    assert_true(attention->forward[0].bytes == 64 * 3);
-    assert_true(nth(attention->dgrad, attention->dgrad_count, "fp8 cast gradient", 0)->bytes ==
-                64 * 3); /* of the projection, gathered */
-    assert_true(nth(attention->wgrad, attention->wgrad_count, "fp8 transpose", 0)->bytes ==
+    assert_true(attention->transfers.before.bytes == 128 &&
+                attention->transfers.backward_gather.bytes == 128);
+    assert_true(attention->transfers.backward_before.bytes == 128);
+    assert_true(attention->transfers.after.bytes == 256 &&
+                attention->transfers.backward_after.bytes == 256);
+    assert_true(attention->forward.kernels[0].bytes == 64 * 3);
+    assert_true(
+        nth(attention->dgrad.kernels, attention->dgrad.count, "fp8 cast gradient", 0)->bytes ==
+        64 * 3); /* of the projection, gathered */
+    assert_true(nth(attention->wgrad.kernels, attention->wgrad.count, "fp8 transpose", 0)->bytes ==
                 128 * 2);
-    assert_true(nth(attention->wgrad, attention->wgrad_count, "fp8 transpose", 1)->bytes ==
+    assert_true(nth(attention->wgrad.kernels, attention->wgrad.count, "fp8 transpose", 1)->bytes ==
                 128 * 2);
     b.context.fp8_recipe = FP8_MX;
     transformer_layer(&b.context, &b.layer);
-    assert_true(attention->before.bytes == 128 * 1.03125);
-    assert_true(attention->backward_before.bytes == 256 * 1.03125);
-    assert_true(attention->forward[0].bytes == 64 * 4.0625);
-    assert_null(nth(attention->wgrad, attention->wgrad_count, "fp8 transpose", 0));
+    assert_true(attention->transfers.before.bytes == 128 * 1.03125);
+    assert_true(attention->transfers.backward_before.bytes == 256 * 1.03125);
+    assert_true(attention->forward.kernels[0].bytes == 64 * 4.0625);
+    assert_null(nth(attention->wgrad.kernels, attention->wgrad.count, "fp8 transpose", 0));
     b.context.precision = precision_find("nvfp4");
     b.context.fp8_recipe = FP8_NVFP4;
     transformer_layer(&b.context, &b.layer);
-    assert_true(attention->before.bytes == 128 * 0.5625);
-    assert_true(attention->backward_before.bytes == 256 * 0.5625);
-    assert_true(attention->forward[0].bytes == 64 * 7.125);
+    assert_true(attention->transfers.before.bytes == 128 * 0.5625);
+    assert_true(attention->transfers.backward_before.bytes == 256 * 0.5625);
+    assert_true(attention->forward.kernels[0].bytes == 64 * 7.125);
     b.context.precision = precision_find("fp8");
     b.context.fp8_recipe = FP8_MX;
     b.software.fp8.gathers = false;
     transformer_layer(&b.context, &b.layer);
-    assert_true(attention->before.bytes == 256 && attention->backward_before.bytes == 256);
-    assert_true(attention->forward[0].bytes == 128 * 4.0625);
+    assert_true(attention->transfers.before.bytes == 256 &&
+                attention->transfers.backward_before.bytes == 256);
+    assert_true(attention->forward.kernels[0].bytes == 128 * 4.0625);
 }
 
 /* Fast sums forward, exact ones backward; nothing of it in 16 bit, nor in the head. */
@@ -141,24 +146,24 @@ static void test_sums(void **state)
     b.software.fp8.split_backward = true;
     transformer_layer(&b.context, &b.layer);
     const struct segment *s = &b.layer.segments[0];
-    const struct kernel *up = nth(s->forward, s->forward_count, "up", 0);
-    const struct kernel *dgrad = nth(s->dgrad, s->dgrad_count, "up dgrad", 0);
-    const struct kernel *wgrad = nth(s->wgrad, s->wgrad_count, "up wgrad", 0);
+    const struct kernel *up = nth(s->forward.kernels, s->forward.count, "up", 0);
+    const struct kernel *dgrad = nth(s->dgrad.kernels, s->dgrad.count, "up dgrad", 0);
+    const struct kernel *wgrad = nth(s->wgrad.kernels, s->wgrad.count, "up wgrad", 0);
     assert_true(!up->split_sums && dgrad->split_sums && wgrad->split_sums);
     assert_true(up->block_scales && dgrad->block_scales && wgrad->block_scales);
     assert_true(up->peak == PEAK_FP8 && wgrad->peak == PEAK_FP8);
     transformer_head(&b.context, &b.layer);
-    const struct kernel *logits = nth(s->forward, s->forward_count, "logits", 0);
+    const struct kernel *logits = nth(s->forward.kernels, s->forward.count, "logits", 0);
     assert_true(logits->peak == PEAK_BF16 && logits->element_bytes == 2);
     assert_false(logits->split_sums || logits->block_scales);
-    assert_null(nth(s->forward, s->forward_count, "fp8 cast", 0));
+    assert_null(nth(s->forward.kernels, s->forward.count, "fp8 cast", 0));
     begin(&b, FP8_BLOCKWISE, true); /* whatever the software does with others */
     transformer_layer(&b.context, &b.layer);
-    assert_true(nth(s->forward, s->forward_count, "up", 0)->split_sums);
-    assert_true(nth(s->wgrad, s->wgrad_count, "up wgrad", 0)->split_sums);
+    assert_true(nth(s->forward.kernels, s->forward.count, "up", 0)->split_sums);
+    assert_true(nth(s->wgrad.kernels, s->wgrad.count, "up wgrad", 0)->split_sums);
     b.context.precision = precision_find("bf16");
     transformer_layer(&b.context, &b.layer);
-    wgrad = nth(s->wgrad, s->wgrad_count, "up wgrad", 0);
+    wgrad = nth(s->wgrad.kernels, s->wgrad.count, "up wgrad", 0);
     assert_false(wgrad->split_sums || wgrad->block_scales);
 }
 
@@ -173,28 +178,32 @@ static void test_weights(void **state)
     transformer_layer(&b.context, &b.layer);
     const struct segment *s = &b.layer.segments[0];
     const double down = 8.0 * 16;
-    assert_true(nth(s->dgrad, s->dgrad_count, "fp8 transpose weights", 0)->bytes == down * 2);
-    assert_null(nth(s->forward, s->forward_count, "fp8 cast weights", 0));
+    assert_true(nth(s->dgrad.kernels, s->dgrad.count, "fp8 transpose weights", 0)->bytes ==
+                down * 2);
+    assert_null(nth(s->forward.kernels, s->forward.count, "fp8 cast weights", 0));
     b.software.fp8.weights_each = true;
     transformer_layer(&b.context, &b.layer);
-    assert_null(nth(s->dgrad, s->dgrad_count, "fp8 transpose weights", 0));
-    assert_true(nth(s->forward, s->forward_count, "fp8 cast weights", 3)->bytes == down * 4);
+    assert_null(nth(s->dgrad.kernels, s->dgrad.count, "fp8 transpose weights", 0));
+    assert_true(nth(s->forward.kernels, s->forward.count, "fp8 cast weights", 3)->bytes ==
+                down * 4);
     begin(&b, FP8_NVFP4, false); /* of 16 bits: cast again wherever they come anew */
     transformer_layer(&b.context, &b.layer);
-    assert_null(nth(s->forward, s->forward_count, "fp8 cast weights", 0));
-    assert_null(nth(s->dgrad, s->dgrad_count, "fp8 cast weights", 0));
+    assert_null(nth(s->forward.kernels, s->forward.count, "fp8 cast weights", 0));
+    assert_null(nth(s->dgrad.kernels, s->dgrad.count, "fp8 cast weights", 0));
     b.context.gathers_weights = true;
     transformer_layer(&b.context, &b.layer);
-    assert_true(nth(s->forward, s->forward_count, "fp8 cast weights", 3)->bytes == down * 5.125);
-    assert_true(nth(s->dgrad, s->dgrad_count, "fp8 cast weights", 0)->bytes == down * 5.125);
+    assert_true(nth(s->forward.kernels, s->forward.count, "fp8 cast weights", 3)->bytes ==
+                down * 5.125);
+    assert_true(nth(s->dgrad.kernels, s->dgrad.count, "fp8 cast weights", 0)->bytes ==
+                down * 5.125);
 }
 
 static double saved_of(const struct layer *layer, const char *name)
 {
     for (unsigned i = 0; i < layer->segment_count; i++)
-        for (unsigned k = 0; k < layer->segments[i].saved_count; k++)
-            if (strcmp(layer->segments[i].saved[k].name, name) == 0)
-                return layer->segments[i].saved[k].bytes;
+        for (unsigned k = 0; k < layer->segments[i].saved.count; k++)
+            if (strcmp(layer->segments[i].saved.tensors[k].name, name) == 0)
+                return layer->segments[i].saved.tensors[k].bytes;
     return -1.0;
 }
 
@@ -261,8 +270,8 @@ static void test_fused_choice(void **state)
         give_experts(&b);
         transformer_layer(&b.context, &b.layer);
         const struct segment *s = segment_with(&b.layer, "choose experts");
-        const struct kernel *there = nth(s->forward, s->forward_count, "choose experts", 0);
-        const struct kernel *back = nth(s->dgrad, s->dgrad_count, "choice gradient", 0);
+        const struct kernel *there = nth(s->forward.kernels, s->forward.count, "choose experts", 0);
+        const struct kernel *back = nth(s->dgrad.kernels, s->dgrad.count, "choice gradient", 0);
         assert_true(there->bytes == 64 * (fused ? 4 + 4 + 1 + 4 + 1 : 19));
         assert_true(there->launches == (fused ? 2 : 10));
         assert_true(back->bytes == 64 * (fused ? 4 + 1 + 4 + 4 : 19));
@@ -284,13 +293,13 @@ static void test_launches_of_experts(void **state)
         transformer_layer(&b.context, &b.layer);
         const struct segment *s = segment_with(&b.layer, "expert up");
         for (unsigned i = 0; i < 2; i++) {
-            assert_true(nth(s->forward, s->forward_count, "fp8 cast", i)->launches ==
+            assert_true(nth(s->forward.kernels, s->forward.count, "fp8 cast", i)->launches ==
                         casts[recipe]);
-            assert_true(nth(s->dgrad, s->dgrad_count, "fp8 cast gradient", i)->launches ==
+            assert_true(nth(s->dgrad.kernels, s->dgrad.count, "fp8 cast gradient", i)->launches ==
                         casts[recipe]);
         }
-        assert_true(nth(s->forward, s->forward_count, "expert up", 0)->launches == 4);
-        assert_true(nth(s->wgrad, s->wgrad_count, "expert down wgrad", 0)->launches == 4);
+        assert_true(nth(s->forward.kernels, s->forward.count, "expert up", 0)->launches == 4);
+        assert_true(nth(s->wgrad.kernels, s->wgrad.count, "expert down wgrad", 0)->launches == 4);
     }
 }
 
@@ -330,9 +339,9 @@ static void test_casts_beside_transformer_engine(void **state)
                                           false,        1.0,          0.0,     0.0};
             memset(&s, 0, sizeof s);
             transformer_linear_forward(&share, &linear, &s);
-            assert_int_equal(s.forward_count, 3); /* two casts, and the product */
+            assert_int_equal(s.forward.count, 3); /* two casts, and the product */
             for (unsigned j = 0; j < 2; j++)
-                all_s += gpu_kernel_time_s(&card, NULL, &s.forward[j]);
+                all_s += gpu_kernel_time_s(&card, NULL, &s.forward.kernels[j]);
         }
         if (fabs(all_s / rows[i].cast_s - 1.0) > rows[i].within)
             fail_msg("row %u: %g s, measured %g s", i, all_s, rows[i].cast_s);
@@ -349,10 +358,10 @@ static void test_casts_again(void **state)
     b.software.fp8.casts_again = true;
     transformer_layer(&b.context, &b.layer);
     const struct segment *s = &b.layer.segments[0];
-    assert_true(nth(s->forward, s->forward_count, "fp8 cast", 3)->bytes == 256 * 5);
-    assert_true(nth(s->wgrad, s->wgrad_count, "fp8 cast again", 0)->bytes == 256 * 5);
+    assert_true(nth(s->forward.kernels, s->forward.count, "fp8 cast", 3)->bytes == 256 * 5);
+    assert_true(nth(s->wgrad.kernels, s->wgrad.count, "fp8 cast again", 0)->bytes == 256 * 5);
     unsigned again = 0;
-    while (nth(s->wgrad, s->wgrad_count, "fp8 cast again", again) != NULL)
+    while (nth(s->wgrad.kernels, s->wgrad.count, "fp8 cast again", again) != NULL)
         again++;
     assert_int_equal(again, 4); /* qkv, projection, up, down */
 }

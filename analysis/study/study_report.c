@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/output/text/shell.h"
+#include "scenarios/language/quantity.h"
 
 enum {
     BAR_WIDTH = 16,
@@ -50,16 +51,17 @@ static struct text metric_text(enum study_metric metric, double value)
 struct text study_value_text(const struct vary *vary, double number)
 {
     struct text text;
-    if (vary->time)
+    if (vary->type == PARAM_TIME)
         return format_time(number);
-    snprintf(text.s, sizeof text.s, "%.6g", number);
+    quantity_write_like(vary->type == PARAM_COUNT ? PARAM_RATIO : vary->type, number,
+                        vary->values[0].text, text.s, sizeof text.s);
     return text;
 }
 
 const char *study_value_shown(struct arena *arena, const struct vary *vary,
                               const struct vary_value *value)
 {
-    return vary->time && value->between
+    return vary->type == PARAM_TIME && value->between
                ? arena_format(arena, "%s", study_value_text(vary, value->number).s)
                : value->text;
 }
@@ -229,12 +231,22 @@ const char *study_line(struct arena *arena, const char *command, const struct st
     return line;
 }
 
+/* A range is widened; a list has no value between or beyond those that were given. */
+static void print_end(const struct session *session, const struct vary *vary, size_t point)
+{
+    if (vary->range)
+        fputs("  the best point lies at an end of the range: widen it\n", session->out);
+    else
+        fprintf(session->out, "  the best point is the %s value of the list: none %s was played\n",
+                point == 0 ? "lowest" : "highest", point == 0 ? "below" : "above");
+}
+
 static void print_interval(const struct session *session, const struct study *study,
                            const struct study_optimum *o)
 {
     const struct vary *vary = &study->varies[0];
     if (o->at_end && study->points[o->point].fits)
-        fputs("  the best point lies at an end of the range: widen it\n", session->out);
+        print_end(session, vary, o->point);
     if (o->too_far_apart)
         fputs(
             "  the points around it are too far apart to say where between them the optimum lies\n",

@@ -167,6 +167,15 @@ static enum plot_unit unit_of(const struct study *study)
     return units[study_unit(study->objective)];
 }
 
+static enum plot_unit unit_of_key(const struct vary *vary)
+{
+    static const enum plot_unit units[PARAM_TEXT + 1] = {[PARAM_TIME] = PLOT_TIME,
+                                                         [PARAM_BANDWIDTH] = PLOT_BANDWIDTH,
+                                                         [PARAM_FLOP_RATE] = PLOT_FLOP_RATE,
+                                                         [PARAM_MONEY] = PLOT_MONEY};
+    return units[vary->type];
+}
+
 static void set_axes(struct figure *f)
 {
     const struct vary *vary = x_key(f);
@@ -186,8 +195,7 @@ static void set_axes(struct figure *f)
     }
     f->plot.y = plot_axis_around(label, y, count, false, unit_of(f->study));
     if (vary->numeric) {
-        f->plot.x =
-            plot_axis_around(vary->key, x, places, vary->log, vary->time ? PLOT_TIME : PLOT_PLAIN);
+        f->plot.x = plot_axis_around(vary->key, x, places, vary->log, unit_of_key(vary));
         return;
     }
     const char **words = ARENA_ARRAY(arena, const char *, vary->count);

@@ -8,20 +8,16 @@
 
 #include "analysis/output/text/format.h"
 #include "scenarios/language/quantity.h"
-#include "sim/units.h"
+#include "sim/check.h"
 
-/* Types that a number with this unit may have, in the order in which they are tried; and the unit
- * that SI is written in. */
-static const struct {
-    enum param_type type;
-    const char *unit;
-} types[] = {
-    {PARAM_COUNT, ""},       {PARAM_RATIO, ""},        {PARAM_TIME, "s"},
-    {PARAM_BYTES, "B"},      {PARAM_BANDWIDTH, "B/s"}, {PARAM_FLOP_RATE, "MFLOP/s"},
-    {PARAM_FREQUENCY, "Hz"}, {PARAM_POWER, "W"},       {PARAM_MONEY, "USD"},
+/* Types that a number may have, in the order in which they are tried. */
+static const enum param_type types[] = {
+    PARAM_COUNT,     PARAM_RATIO,     PARAM_TIME,  PARAM_BYTES, PARAM_BANDWIDTH,
+    PARAM_FLOP_RATE, PARAM_FREQUENCY, PARAM_POWER, PARAM_MONEY,
 };
 enum {
-    TYPE_COUNT = sizeof types / sizeof *types
+    TYPE_COUNT = sizeof types / sizeof *types,
+    VALUE_TEXT_MAX = 64
 };
 
 struct range {
@@ -37,7 +33,7 @@ static unsigned number_of(const char *text, unsigned first, double *out)
     char why[QUANTITY_TEXT_MAX];
     struct quantity quantity;
     for (unsigned i = first; i < TYPE_COUNT; i++) {
-        if (quantity_read(types[i].type, text, text, &quantity, why)) {
+        if (quantity_read(types[i], text, text, &quantity, why)) {
             *out = quantity.number;
             return i;
         }
@@ -76,7 +72,7 @@ static bool read_ends(const char *low, const char *high, struct range *range)
 {
     unsigned a = number_of(low, 0, &range->low), b = number_of(high, 0, &range->high);
     unsigned type = a > b ? a : b;
-    bool whole = type < TYPE_COUNT && types[type].type == PARAM_COUNT;
+    bool whole = type < TYPE_COUNT && types[type] == PARAM_COUNT;
     if (whole && range->counted && (double)(range->count - 1) > range->high - range->low)
         type++;
     range->type = type;
@@ -89,18 +85,24 @@ static double range_value(const struct range *r, size_t i)
     double share = (double)i / (double)(r->count - 1);
     double value =
         r->log ? r->low * pow(r->high / r->low, share) : r->low + (r->high - r->low) * share;
-    return types[r->type].type == PARAM_COUNT ? round(value) : value;
+    return types[r->type] == PARAM_COUNT ? round(value) : value;
 }
 
-/* Ends stay as they were typed. Values between them have six digits: what is played is what people
- * read, to the last digit. */
-static struct vary_value value_between(struct arena *arena, unsigned type, double value)
+/* Ends stay as they were typed. Values between them have six digits, and the number is that of the
+ * text: what is played is what people read, to the last digit. Times below 10^6 s, which six digits
+ * write plainly, stay in seconds. */
+static struct vary_value value_between(struct arena *arena, enum param_type type, double value,
+                                       const char *like)
 {
-    const double scale = types[type].type == PARAM_FLOP_RATE ? MEGA : 1.0;
-    const bool count = types[type].type == PARAM_COUNT;
-    const char *text =
-        arena_format(arena, count ? "%.0f%s" : "%.6g%s", value / scale, types[type].unit);
-    return (struct vary_value){text, scale * strtod(text, NULL), .between = true};
+    const double seconds_most = 999999.5;
+    char text[VALUE_TEXT_MAX], why[QUANTITY_TEXT_MAX];
+    struct quantity quantity;
+    if (type == PARAM_TIME && value >= 1.0 && value < seconds_most)
+        snprintf(text, sizeof text, "%.6gs", value);
+    else
+        quantity_write_like(type, value, like, text, sizeof text);
+    CHECK(quantity_read(type, text, text, &quantity, why));
+    return (struct vary_value){arena_text(arena, text), quantity.number, .between = true};
 }
 
 static void fill_range(struct arena *arena, const struct range *r, const char *low,
@@ -109,14 +111,15 @@ static void fill_range(struct arena *arena, const struct range *r, const char *l
     out->values = ARENA_ARRAY(arena, struct vary_value, r->count);
     out->values[out->count++] = (struct vary_value){.text = low, .number = r->low};
     for (size_t i = 1; i + 1 < r->count; i++) {
-        struct vary_value value = value_between(arena, r->type, range_value(r, i));
+        struct vary_value value = value_between(arena, types[r->type], range_value(r, i), low);
         if (value.number > out->values[out->count - 1].number && value.number < r->high)
             out->values[out->count++] = value;
     }
     out->values[out->count++] = (struct vary_value){.text = high, .number = r->high};
     out->numeric = true;
+    out->range = true;
     out->log = r->log;
-    out->time = types[r->type].type == PARAM_TIME;
+    out->type = types[r->type];
 }
 
 static bool read_range(struct arena *arena, const char *text, char *low, char *dots,
@@ -139,14 +142,23 @@ static bool read_range(struct arena *arena, const char *text, char *low, char *d
     return true;
 }
 
+/* Whole numbers among ratios are ratios; other types do not mix. */
+static bool joins(enum param_type so_far, enum param_type type)
+{
+    const bool plain = so_far == PARAM_COUNT || so_far == PARAM_RATIO;
+    return so_far == type || (plain && (type == PARAM_COUNT || type == PARAM_RATIO));
+}
+
 static void note_number(struct vary *out, const char *word, bool first)
 {
     double number = NAN;
-    unsigned type = number_of(word, 0, &number);
-    bool time = type < TYPE_COUNT && types[type].type == PARAM_TIME;
-    bool ascends = first || number > out->values[out->count - 1].number;
-    out->numeric = (first || out->numeric) && type < TYPE_COUNT && ascends;
-    out->time = (first || out->time) && time;
+    const unsigned row = number_of(word, 0, &number);
+    const enum param_type type = row < TYPE_COUNT ? types[row] : PARAM_TEXT;
+    const bool ascends = first || number > out->values[out->count - 1].number;
+    out->numeric =
+        row < TYPE_COUNT && (first || (out->numeric && ascends && joins(out->type, type)));
+    if (first || type == PARAM_RATIO)
+        out->type = type;
     out->values[out->count++] = (struct vary_value){.text = word, .number = number};
 }
 

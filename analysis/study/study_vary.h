@@ -2,7 +2,8 @@
  *
  * KEY=a,b,c | KEY=A..B:N | KEY=A..B:log:N (N defaults to 25). Ends of a range carry units as in a
  * scenario ("1min..4h", "16..64", "0.5..0.9") and stay as typed, values between them have six
- * digits; whole numbers stay whole unless more points than whole numbers are asked for; values that
+ * digits and the kind of unit of the lower end (GB, GiB, Gb/s; times a unit of SI up to 10^6 s);
+ * whole numbers stay whole unless more points than whole numbers are asked for; values that
  * coincide are taken once. Several keys make a grid, the last one the fastest. It knows no key: the
  * scenario's own table checks each value at its place.
  */
@@ -30,9 +31,10 @@ struct vary {
     const char *key;
     struct vary_value *values;
     size_t count;
-    bool numeric; /* every value is a number, and they ascend */
-    bool log;     /* a logarithmic range */
-    bool time;    /* they are durations */
+    bool numeric;         /* every value is a number of one type, and they ascend */
+    bool range;           /* they were given by two ends */
+    bool log;             /* a logarithmic range */
+    enum param_type type; /* of all values, where numeric */
 };
 /* False with a sentence that quotes the text and says what would do. */
 bool study_vary_read(struct arena *arena, const char *text, struct vary *out, struct error *error);

@@ -238,30 +238,57 @@ bool quantity_read(enum param_type type, const char *text, const char *shown, st
     }
 }
 
-/* The largest unit in which the number is at least 1, decimal ones only; else the smallest. */
+/* Units that are written together: GB with TB, GiB with TiB, Gb/s with Tb/s. */
+enum unit_family {
+    FAMILY_DECIMAL,
+    FAMILY_BINARY,
+    FAMILY_BITS
+};
+
+static enum unit_family family_of(const char *unit)
+{
+    if (strchr(unit, 'i') != NULL && strcmp(unit, "min") != 0)
+        return FAMILY_BINARY;
+    return strchr(unit, 'b') != NULL ? FAMILY_BITS : FAMILY_DECIMAL;
+}
+
+/* What stands behind the number: "GiB" of "8 GiB". */
+static const char *unit_of(const char *text)
+{
+    text += number_length(text);
+    return text + strspn(text, " ");
+}
+
+/* The largest unit of the family in which the number is at least 1; else the smallest. */
 static const struct quantity_unit *fitting_unit(const struct quantity_dimension *dimension,
-                                                double number)
+                                                enum unit_family family, double number)
 {
     const struct quantity_unit *best = &dimension->unit[0];
-    for (const struct quantity_unit *unit = dimension->unit; unit->name; unit++) {
-        bool binary = strchr(unit->name, 'i') != NULL && strcmp(unit->name, "min") != 0;
-        bool bits = strchr(unit->name, 'b') != NULL;
-        if (!binary && !bits && unit->factor <= fabs(number))
+    for (const struct quantity_unit *unit = dimension->unit; unit->name; unit++)
+        if (family_of(unit->name) == family && unit->factor <= fabs(number))
             best = unit;
-    }
     return best;
 }
 
-void quantity_write(enum param_type type, double number, char *text, unsigned size)
+void quantity_write_like(enum param_type type, double number, const char *like, char *text,
+                         unsigned size)
 {
     const struct quantity_dimension *dimension = &dimensions[type];
+    const char *unit_like = unit_of(like);
     if (type == PARAM_FLAG) {
         snprintf(text, size, "%s", number != 0 ? "true" : "false");
+    } else if (type == PARAM_RATIO && strcmp(unit_like, "%") == 0) {
+        snprintf(text, size, "%.6g%%", 100.0 * number);
     } else if (dimension->unit[0].name == NULL) {
         bool whole = type == PARAM_COUNT && number < EXACT_MAX;
         snprintf(text, size, whole ? "%.0f" : "%.6g", number);
     } else {
-        const struct quantity_unit *unit = fitting_unit(dimension, number);
+        const struct quantity_unit *unit = fitting_unit(dimension, family_of(unit_like), number);
         snprintf(text, size, "%.6g%s", number / unit->factor, unit->name);
     }
+}
+
+void quantity_write(enum param_type type, double number, char *text, unsigned size)
+{
+    quantity_write_like(type, number, "", text, size);
 }

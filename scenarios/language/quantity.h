@@ -26,6 +26,10 @@ bool quantity_read(enum param_type type, const char *text, const char *shown, st
                    char *why);
 /* SI to text in the largest unit that keeps the number at least 1; six digits. */
 void quantity_write(enum param_type type, double number, char *text, unsigned size);
+/* The same in the kind of unit that `like` carries, a text of that type: GB, GiB or Gb/s; of a
+ * ratio per cent. */
+void quantity_write_like(enum param_type type, double number, const char *like, char *text,
+                         unsigned size);
 /* "s, ms, us, ns, min, h, d, y"; "" for types without units. */
 const char *quantity_units(enum param_type type);
 /* What a number of this type is in inside: "s", "B/s"; "" for what has no unit. */

@@ -22,13 +22,16 @@ static const struct axis_scale times[] = {{MICROSECOND, " us"}, {MILLISECOND, " 
 static const struct axis_scale shares[] = {{0.01, " %"}, {0.0, NULL}};
 static const struct axis_scale bytes[] = {{1.0, " B"},   {KIB, " KiB"},          {MIB, " MiB"},
                                           {GIB, " GiB"}, {1024.0 * GIB, " TiB"}, {0.0, NULL}};
+static const struct axis_scale bandwidths[] = {{1.0, " B/s"},   {KILO, " kB/s"}, {MEGA, " MB/s"},
+                                               {GIGA, " GB/s"}, {TERA, " TB/s"}, {0.0, NULL}};
+static const struct axis_scale flop_rates[] = {
+    {MEGA, " MFLOP/s"}, {GIGA, " GFLOP/s"}, {TERA, " TFLOP/s"}, {PETA, " PFLOP/s"}, {0.0, NULL}};
 static const struct axis_scale money[] = {
     {1.0, " USD"}, {KILO, " k USD"}, {MEGA, " M USD"}, {GIGA, " B USD"}, {0.0, NULL}};
-static const struct axis_scale *const scales[] = {[PLOT_PLAIN] = plain,
-                                                  [PLOT_TIME] = times,
-                                                  [PLOT_SHARE] = shares,
-                                                  [PLOT_BYTES] = bytes,
-                                                  [PLOT_MONEY] = money};
+static const struct axis_scale *const scales[] = {
+    [PLOT_PLAIN] = plain, [PLOT_TIME] = times,           [PLOT_SHARE] = shares,
+    [PLOT_BYTES] = bytes, [PLOT_BANDWIDTH] = bandwidths, [PLOT_FLOP_RATE] = flop_rates,
+    [PLOT_MONEY] = money};
 
 /* The largest unit that the value reaches, or the smallest there is. */
 static const struct axis_scale *scale_of(enum plot_unit unit, double value)

@@ -14,7 +14,9 @@ enum plot_unit {
     PLOT_TIME,  /* seconds */
     PLOT_SHARE, /* a ratio, shown in per cent */
     PLOT_BYTES,
-    PLOT_MONEY /* USD */
+    PLOT_BANDWIDTH, /* B/s */
+    PLOT_FLOP_RATE, /* FLOP/s */
+    PLOT_MONEY      /* USD */
 };
 struct plot_axis {
     const char *label;

@@ -252,6 +252,8 @@ static void test_values_as_typed(void **state)
         {"a=0.1GB/s,1GB/s,2GB/s,9GB/s", {"\n0.1GB/s ", "\n1GB/s ", "\n2GB/s "}, "a=9GB/s\n"},
         {"a=10min..2h:log:4", {"\n10min ", "\n22.9 min ", "\n52.4 min ", "\n2h "}, "a=2h\n"},
         {"a=2h..20d:log:4", {"\n2h ", "\n12.4 h "}, "a=20d\n"},
+        {"a=1GB/s..4GB/s:4", {"\n1GB/s ", "\n2GB/s ", "\n3GB/s "}, "a=4GB/s\n"},
+        {"a=1MiB..8MiB:log:4", {"\n1MiB ", "\n2MiB ", "\n4MiB "}, "a=8MiB\n"},
     };
     for (unsigned k = 0; k < sizeof all / sizeof *all; k++) {
         static const double tokens[] = {1.0, 2.0, 3.0, 4.0};
@@ -260,6 +262,56 @@ static void test_values_as_typed(void **state)
         for (unsigned p = 0; p < POINTS && all[k].shown[p] != NULL; p++)
             assert_non_null(strstr(text, all[k].shown[p]));
         assert_non_null(strstr(text, all[k].best));
+        free(text);
+    }
+}
+
+/* A place between points: times as in every report, the rest in the kind of unit that was typed. */
+static void test_place_between_points(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *vary;
+        double number;
+        const char *text;
+    } all[] = {{"a=1min..2h", 0.5 * HOUR, "30.0 min"},
+               {"a=0.1GB/s..2GB/s", 0.25e9, "250MB/s"},
+               {"a=1GiB..2TiB", 2.5 * GIB, "2.5GiB"},
+               {"a=100Gb/s..200Gb/s", 15e9, "120Gb/s"},
+               {"a=1..64", 2.5, "2.5"},
+               {"a=10%..50%", 0.125, "12.5%"}};
+    for (unsigned k = 0; k < sizeof all / sizeof *all; k++) {
+        struct vary vary;
+        struct error error = {""};
+        assert_true(study_vary_read(arena, all[k].vary, &vary, &error));
+        assert_string_equal(study_value_text(&vary, all[k].number).s, all[k].text);
+    }
+}
+
+/* What is said of a best point at an end: a list cannot be widened. */
+static void test_best_at_an_end(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *vary;
+        double tokens[POINTS];
+        const char *said; /* NULL: nothing */
+    } all[] = {
+        {"a=1..4", {1.0, 2.0, 3.0, 4.0}, "lies at an end of the range: widen it\n"},
+        {"a=1..4", {4.0, 3.0, 2.0, 1.0}, "lies at an end of the range: widen it\n"},
+        {"a=1,2,3,4", {1.0, 2.0, 3.0, 4.0}, "is the highest value of the list: none above was"},
+        {"a=1,2,3,4", {4.0, 3.0, 2.0, 1.0}, "is the lowest value of the list: none below was"},
+        {"a=1,2,3,4", {1.0, 3.0, 2.0, 1.0}, NULL},
+        {"a=4,3,2,1", {4.0, 3.0, 2.0, 1.0}, NULL},
+        {"a=x,y,z,w", {4.0, 3.0, 2.0, 1.0}, NULL},
+    };
+    for (unsigned k = 0; k < sizeof all / sizeof *all; k++) {
+        make(all[k].vary, 1, all[k].tokens);
+        char *text = report(0);
+        const char *found = strstr(text, "  the best point ");
+        assert_true((found != NULL) == (all[k].said != NULL));
+        if (found != NULL)
+            assert_memory_equal(found + 17, all[k].said, strlen(all[k].said));
         free(text);
     }
 }
@@ -320,6 +372,31 @@ static void test_covered_curves(void **state)
     free(svg);
 }
 
+/* The axis of a key speaks its unit. */
+static void test_axis_of_a_key(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *vary, *tick;
+    } all[] = {{"a=10GB/s..40GB/s:4", ">20 GB/s<"},
+               {"a=1PFLOP/s..4PFLOP/s:log:4", ">2 PFLOP/s<"},
+               {"a=1min..4min:4", ">2.0 min<"},
+               {"a=1MUSD..4MUSD:log:4", ">2 M USD<"},
+               {"a=10..40:4", ">20<"}};
+    for (unsigned k = 0; k < sizeof all / sizeof *all; k++) {
+        const double tokens[] = {100.0, 300.0, 200.0, 100.0};
+        static char *svg;
+        size_t size;
+        make(all[k].vary, 1, tokens);
+        study_optimum(&study, &list.optimum);
+        FILE *out = open_memstream(&svg, &size);
+        study_svg(&study, &list.optimum, out);
+        fclose(out);
+        assert_non_null(strstr(svg, all[k].tick));
+        free(svg);
+    }
+}
+
 static void test_long_words_of_a_figure(void **state)
 {
     (void)state;
@@ -343,6 +420,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_nothing_fits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_wide_labels, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_values_as_typed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_place_between_points, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_best_at_an_end, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_axis_of_a_key, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_covered_curves, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_long_words_of_a_figure, set_up, tear_down),
     };

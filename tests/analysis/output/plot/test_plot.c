@@ -135,6 +135,12 @@ static void test_ticks_of_units(void **state)
     check_ticks(axis_of(0.0, 6.0, false, PLOT_MONEY), "0 USD|1 USD|2 USD|3 USD|4 USD|5 USD|6 USD");
     check_ticks(axis_of(0.0, 6e6, false, PLOT_MONEY),
                 "0 M USD|1 M USD|2 M USD|3 M USD|4 M USD|5 M USD|6 M USD");
+    check_ticks(axis_of(0.0, 6.0, false, PLOT_BANDWIDTH),
+                "0 B/s|1 B/s|2 B/s|3 B/s|4 B/s|5 B/s|6 B/s");
+    check_ticks(axis_of(0.0, 6e8, false, PLOT_BANDWIDTH),
+                "0 MB/s|100 MB/s|200 MB/s|300 MB/s|400 MB/s|500 MB/s|600 MB/s");
+    check_ticks(axis_of(9e8, 6e9, true, PLOT_BANDWIDTH), "1 GB/s|2 GB/s|5 GB/s");
+    check_ticks(axis_of(9e14, 6e15, true, PLOT_FLOP_RATE), "1 PFLOP/s|2 PFLOP/s|5 PFLOP/s");
     check_ticks(axis_of(0.0, 6e9, false, PLOT_MONEY),
                 "0 B USD|1 B USD|2 B USD|3 B USD|4 B USD|5 B USD|6 B USD");
     /* a step is 1, 2 or 5 of a power of ten: 6 / 6, 9 / 6, 21 / 6, 60 / 6 */

@@ -9,6 +9,9 @@ enum {
     SHOWN_MAX = 16,  /* names that a message lists */
     OFFERED_MAX = 4  /* and that it asks about */
 };
+struct first_word {
+    char s[LENGTH_MAX + 1];
+};
 
 static int folded(char c)
 {
@@ -74,19 +77,65 @@ bool names_equal(const char *a, const char *b)
     return strlen(a) == strlen(b) && begins(a, b);
 }
 
-/* The name at the least distance, if it is near. */
+static unsigned common(const char *text, const char *name)
+{
+    unsigned length = 0;
+    while (text[length] && folded(text[length]) == folded(name[length]))
+        length++;
+    return length;
+}
+
+/* Is `a` nearer to the text than `b`? At one distance by what both begin with: to llama3-7b
+ * llama3-8b is nearer than llama2-7b. */
+static bool nearer(const char *text, const char *a, const char *b)
+{
+    const unsigned of_a = names_distance(text, a), of_b = names_distance(text, b);
+    return of_a != of_b ? of_a < of_b : common(text, a) > common(text, b);
+}
+
+/* The nearest name, if it is near. */
 static const char *nearest(const char *text, struct name_list list)
 {
     const char *best = NULL;
-    unsigned best_distance = LENGTH_MAX;
     for (unsigned i = 0; i < list.count; i++) {
-        unsigned distance = names_distance(text, list.names[i]);
-        if (distance < best_distance && near_enough(distance, text, list.names[i])) {
-            best = list.names[i];
-            best_distance = distance;
-        }
+        const char *name = list.names[i];
+        if (near_enough(names_distance(text, name), text, name) &&
+            (best == NULL || nearer(text, name, best)))
+            best = name;
     }
     return best;
+}
+
+/* The first word of a name, which a '-', '_' or '.' ends: h100 of h100-80gb-sxm. */
+static struct first_word first_word(const char *name)
+{
+    struct first_word word;
+    snprintf(word.s, sizeof word.s, "%.*s", (int)strcspn(name, "-_."), name);
+    return word;
+}
+
+/* Are their first words near, as those of h1000 and h100-80gb-sxm? */
+static bool is_kin(const char *text, const char *name)
+{
+    const struct first_word a = first_word(text), b = first_word(name);
+    return strlen(a.s) > 2 && near_enough(names_distance(a.s, b.s), a.s, b.s);
+}
+
+/* Those of the list whose first word is near, or all; the nearest first. */
+static struct name_list sorted(struct arena *arena, const char *text, struct name_list list,
+                               bool kin_only)
+{
+    const char **names = ARENA_ARRAY(arena, const char *, list.count);
+    unsigned count = 0;
+    for (unsigned i = 0; i < list.count; i++) {
+        if (kin_only && !is_kin(text, list.names[i]))
+            continue;
+        unsigned at = count++;
+        for (; at > 0 && nearer(text, list.names[i], names[at - 1]); at--)
+            names[at] = names[at - 1];
+        names[at] = list.names[i];
+    }
+    return (struct name_list){names, count};
 }
 
 /* Those that `text` begins; without any, those that it stands in. */
@@ -118,12 +167,15 @@ const char *names_offer(struct arena *arena, struct name_list list)
     return arena_format(arena, "%s%s?", offer, list.count > shown ? ", ..." : "");
 }
 
-static const char *known(struct arena *arena, struct name_list list)
+static const char *known(struct arena *arena, const char *text, struct name_list list)
 {
-    const char *advice = "; known:";
+    const bool all = list.count <= SHOWN_MAX;
+    const char *advice = all ? "; known:" : "; known, the nearest first:";
+    if (!all)
+        list = sorted(arena, text, list, false);
     for (unsigned i = 0; i < list.count && i < SHOWN_MAX; i++)
         advice = arena_format(arena, "%s%s %s", advice, i ? "," : "", list.names[i]);
-    return list.count > SHOWN_MAX ? arena_format(arena, "%s, ...", advice) : advice;
+    return all ? advice : arena_format(arena, "%s, ...", advice);
 }
 
 const char *names_advice(struct arena *arena, const char *text, struct name_list list)
@@ -134,5 +186,8 @@ const char *names_advice(struct arena *arena, const char *text, struct name_list
         count = holders(text, list, found, OFFERED_MAX + 1);
     if (count || near)
         return names_offer(arena, (struct name_list){found, count ? count : 1});
-    return list.count ? known(arena, list) : "";
+    const struct name_list kin = sorted(arena, text, list, true);
+    if (kin.count > 0)
+        return names_offer(arena, kin);
+    return list.count ? known(arena, text, list) : "";
 }

@@ -19,10 +19,12 @@ unsigned names_distance(const char *a, const char *b);
 /* The same but for case, and for '-', '_' and '.'. */
 bool names_equal(const char *a, const char *b);
 /* The nearest name, if it is near: at most a third of the longer text away, or `text` begins it, or
- * stands in it. NULL when none is. The first of equals. */
+ * stands in it. NULL when none is. Of equals the one with the longest common beginning, or else
+ * the first. */
 const char *names_nearest(const char *text, struct name_list list);
-/* "; did you mean 'tp'?", of all names that begin with the text where none is near, or
- * "; known: tp, pp, dp". Owned by the arena. */
+/* "; did you mean 'tp'?"; where none is near of all names that begin with the text or, without any,
+ * whose first word is near its own (gb200-186gb to gb200-nvl72); else "; known: tp, pp, dp", of a
+ * long list the nearest. Owned by the arena. */
 const char *names_advice(struct arena *arena, const char *text, struct name_list list);
 /* "; did you mean 'a', 'b' or 'c'?" of a list that is not empty. */
 const char *names_offer(struct arena *arena, struct name_list list);

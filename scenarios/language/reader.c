@@ -50,6 +50,28 @@ static struct name_list choice_names(const struct param *param)
     return (struct name_list){param->choices, count};
 }
 
+/* A number for a choice is meant for a key of that word, as `ffn: 20480` for ffn_hidden. The names
+ * of such keys; there may be none. */
+static struct name_list meant_by_number(struct reader *reader, const char *text,
+                                        const struct param *param)
+{
+    const struct params *beside = &reader->beside;
+    const size_t length = strlen(param->name);
+    const char **names = ARENA_ARRAY(reader->arena, const char *, beside->count);
+    unsigned count = 0;
+    struct quantity quantity;
+    char why[QUANTITY_TEXT_MAX];
+    if (!quantity_read(PARAM_RATIO, text, text, &quantity, why))
+        return (struct name_list){names, 0};
+    for (unsigned i = 0; i < beside->count; i++) {
+        const struct param *row = &beside->rows[i];
+        if ((row->type == PARAM_COUNT || row->type == PARAM_RATIO) &&
+            strncmp(row->name, param->name, length) == 0 && row->name[length] == '_')
+            names[count++] = row->name;
+    }
+    return (struct name_list){names, count};
+}
+
 static bool read_choice(struct reader *reader, const struct value *value, const char *path,
                         const struct param *param, int *target)
 {
@@ -64,9 +86,11 @@ static bool read_choice(struct reader *reader, const struct value *value, const 
             return true;
         }
     }
+    const struct name_list meant = meant_by_number(reader, value->text, param);
     problems_misread(reader->problems, value->mark, "%s: unknown choice '%s'%s", path,
                      source_quote(reader->arena, value->text),
-                     names_advice(reader->arena, value->text, names));
+                     meant.count > 0 ? names_offer(reader->arena, meant)
+                                     : names_advice(reader->arena, value->text, names));
     return false;
 }
 
@@ -184,10 +208,12 @@ bool reader_fill(struct reader *reader, const struct value *mapping, const char 
                  struct params params, void *object)
 {
     bool good = true;
+    reader->beside = params;
     for (unsigned i = 0; i < params.count; i++) {
         void *target = (char *)object + params.rows[i].offset;
         good &= read_param(reader, mapping, path, &params.rows[i], target);
     }
+    reader->beside = (struct params){NULL, 0};
     return good;
 }
 

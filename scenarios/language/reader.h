@@ -22,6 +22,7 @@ struct reader {
     struct problems *problems;
     struct taken_default *defaults;
     unsigned default_count, default_capacity;
+    struct params beside; /* the table that is read: what a number in a wrong place was meant for */
 };
 
 /* Reads the keys of one table into `object` and marks them used. What is not given takes its

@@ -82,5 +82,7 @@ const struct validate_versions *validate_versions_read(struct arena *arena, cons
  * superseded when the card came out; NULL: no such framework. */
 const struct software_profile *validate_version(const struct validate_versions *versions,
                                                 const struct validate_run *run);
+/* The framework of the catalogue that is nearest to a name; NULL: none is near. */
+const char *validate_framework_near(const struct validate_versions *versions, const char *name);
 
 #endif

@@ -265,8 +265,10 @@ bool validate_run_write(const struct validation *v, const struct validate_run *r
     struct writer w = {out, run, validate_version(v->versions, run),
                        validate_models_alike(v->models, run)};
     if (w.software == NULL) {
-        validate_row_refuse(row, REFUSAL_SOFTWARE, "software %s is not in the catalogue",
-                            run->software);
+        const char *near = validate_framework_near(v->versions, run->software);
+        validate_row_refuse(row, REFUSAL_SOFTWARE, "software %.60s is not in the catalogue%s%s%s",
+                            run->software, near ? "; did you mean '" : "", near ? near : "",
+                            near ? "'?" : "");
         return false;
     }
     if (*run->schedule != '\0' && schedule_find(run->schedule) == NULL) {

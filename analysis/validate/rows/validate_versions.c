@@ -6,6 +6,11 @@
 
 #include "analysis/validate/rows/validate_run.h"
 #include "scenarios/describe/describe.h"
+#include "scenarios/language/names.h"
+
+enum {
+    FRAMEWORKS_MAX = 256
+};
 
 static const char *framework_of(const struct software_profile *profile)
 {
@@ -159,4 +164,13 @@ const struct software_profile *validate_version(const struct validate_versions *
         found = better ? p : found;
     }
     return found;
+}
+
+const char *validate_framework_near(const struct validate_versions *versions, const char *name)
+{
+    const char *names[FRAMEWORKS_MAX];
+    unsigned count = 0;
+    for (; count < versions->count && count < FRAMEWORKS_MAX; count++)
+        names[count] = framework_of(&versions->profiles[count]);
+    return names_nearest(name, (struct name_list){names, count});
 }

@@ -198,6 +198,32 @@ static void test_reasons_of_refusals(void **state)
     arena_destroy(w.arena);
 }
 
+/* A name that is not known is told with the nearest of its kind, whatever the kind is. */
+static void test_unknown_names_in_rows(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *cell, *value, *said;
+    } rows[] = {{"software", "megatrn",
+                 "software megatrn is not in the catalogue; did you mean "
+                 "'megatron'?"},
+                {"software", "zzz", "software zzz is not in the catalogue"},
+                {"gpu", "gb300-nvl72", "unknown GPU 'gb300-nvl72'; did you mean 'gb300-288gb'"},
+                {"fabric", "ib-ndr", "unknown fabric 'ib-ndr'; did you mean 'ib-ndr-8x400'?"}};
+    char text[4096];
+    struct world w = begin();
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        unsigned cell = 0;
+        while (strcmp(names[cell], rows[i].cell) != 0)
+            cell++;
+        write_row(text, sizeof text, cell, rows[i].value);
+        assert_true(validate(&w, text, 1));
+        if (strstr(w.v.rows[0].note, rows[i].said) == NULL)
+            fail_msg("%s: %s", rows[i].value, w.v.rows[0].note);
+    }
+    arena_destroy(w.arena);
+}
+
 /* The good row with these cells (names and values in turn), which may be of further columns. */
 static void write_changed(char *out, size_t size, const char *const *changes)
 {
@@ -366,6 +392,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hostile_cells),
         cmocka_unit_test(test_reasons_of_refusals),
+        cmocka_unit_test(test_unknown_names_in_rows),
         cmocka_unit_test(test_what_a_row_assumes),
         cmocka_unit_test(test_no_version_is_older_than_the_card),
         cmocka_unit_test(test_what_a_version_can_do),

@@ -103,6 +103,23 @@ static const struct bad bad[] = {
      "'h100-96gb-hbm2e-500w'?\n"},
     {CLUSTER, "cluster: {gpu: B200, node: dgx-h100}",
      "2:16: cluster.gpu.name: unknown GPU 'B200'; did you mean 'b200-180gb-sxm'?\n"},
+    {CLUSTER, "cluster: {gpu: gb300-nvl72, node: dgx-h10}",
+     "2:16: cluster.gpu.name: unknown GPU 'gb300-nvl72'; did you mean 'gb300-288gb', "
+     "'gb200-186gb' or 'b300-288gb-sxm'?\n2:35: cluster.node.name: unknown node 'dgx-h10'; did "
+     "you mean 'dgx-h100'?\n"},
+    {SOFTWARE, "software: megatron-lm",
+     "5:11: software.profile: unknown software profile 'megatron-lm'; did you mean 'megatron'?\n"},
+    {MODEL, "model: llama4-8b",
+     "1:8: model.preset: unknown model 'llama4-8b'; did you mean 'llama3-8b'?\n"},
+    /* a number where a word stands is meant for a key of that word */
+    {MODEL, "model: {preset: llama3-8b, ffn: 20480}",
+     "1:33: model.ffn: unknown choice '20480'; did you mean 'ffn_hidden'?\n"},
+    {TRAINING, "training: {sequence: 8192, global_batch: 16, adapter: 16}",
+     "3:55: training.adapter: unknown choice '16'; did you mean 'adapter_rank'?\n"},
+    {LAYOUT, "layout: {recompute: 4}",
+     "4:21: layout.recompute: unknown choice '4'; did you mean 'recompute_layers'?\n"},
+    {LAYOUT, "layout: {placement: 4}",
+     "4:21: layout.placement: unknown choice '4'; known: packed, scattered\n"},
     {SOFTWARE, "software: {profile: megatron, usual_sharding: zero1}",
      "5:47: software.usual_sharding: unknown sharding 'zero1'; did you mean 'zero-1'?\n"},
     {SOFTWARE, "software: {profile: megatron, full_sharding: sdp}",

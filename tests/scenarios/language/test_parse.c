@@ -310,6 +310,36 @@ static void test_names(void **state)
     assert_string_equal(names_advice(arena, "tpp", list), "; did you mean 'tp'?");
     assert_string_equal(names_advice(arena, "xyz", (struct name_list){names, 2}),
                         "; known: tp, pp");
+    /* Of equals the one that begins alike; without a near one those of the first word. */
+    static const char *const models[] = {"llama2-7b", "llama3-8b", "qwen3-7b"};
+    assert_string_equal(names_nearest("llama3-7b", (struct name_list){models, 3}), "llama3-8b");
+    static const char *const cards[] = {"h100-80gb-sxm", "gb200-186gb", "gb2-32gb",
+                                        "xgb200-1gb",    "gb200",       "h20-141gb"};
+    const struct name_list all = {cards, 6};
+    assert_string_equal(names_advice(arena, "gb200-nvl72", all),
+                        "; did you mean 'gb200-186gb', 'gb200' or 'xgb200-1gb'?");
+    assert_string_equal(names_advice(arena, "GB200_rack_of_72", all),
+                        "; did you mean 'gb200-186gb', 'gb200' or 'xgb200-1gb'?");
+    assert_string_equal(names_advice(arena, "h1000", all), "; did you mean 'h100-80gb-sxm'?");
+    assert_string_equal(names_advice(arena, "xx-nvl72", (struct name_list){cards, 2}),
+                        "; known: h100-80gb-sxm, gb200-186gb");
+    arena_destroy(arena);
+}
+
+/* A list that is too long to be shown: its sixteen nearest names, the nearest first. xbbb is a swap
+ * and a change away, the next three are three changes, the rest four. */
+static void test_nearest_of_many(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"aaaa", "baaa", "bbaa", "bbba", "cccc", "cccd",
+                                        "ccce", "cccf", "cccg", "ccch", "ccci", "cccj",
+                                        "ccck", "cccl", "cccm", "cccn", "xbbb"};
+    struct arena *arena = arena_create();
+    assert_string_equal(names_advice(arena, "bxxb", (struct name_list){names, 17}),
+                        "; known, the nearest first: xbbb, baaa, bbaa, bbba, aaaa, cccc, cccd, "
+                        "ccce, cccf, cccg, ccch, ccci, cccj, ccck, cccl, cccm, ...");
+    assert_string_equal(names_advice(arena, "bxxb", (struct name_list){names, 2}),
+                        "; known: aaaa, baaa");
     arena_destroy(arena);
 }
 
@@ -327,6 +357,7 @@ int main(void)
         cmocka_unit_test(test_empty_texts),
         cmocka_unit_test(test_quotes_are_clean),
         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_nearest_of_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 #include "models/plan/choice_axes.h"
 #include "models/plan/choice_experts.h"
 #include "models/plan/choice_orders.h"
+#include "models/plan/ladder.h"
 #include "models/plan/trial.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
@@ -147,27 +148,6 @@ static double spend_and_time(struct chooser *h, const struct configuration *c, b
     return isfinite(gpu_s) || h->effort > EFFORT_MAX ? gpu_s : trial_gpu_s_by_slope(c);
 }
 
-bool choice_frees(const struct configuration *c, int level)
-{
-    switch (level) {
-    case RECOMPUTE_SELECTIVE:
-        return c->training.attention == ATTENTION_MATH && c->software.offers.selective_recompute;
-    case RECOMPUTE_PER_OPERATOR:
-        return c->software.offers.operator_recompute && c->model.moe.experts == 0 &&
-               c->model.latent.kv_rank == 0;
-    case RECOMPUTE_EVERY_OTHER_LAYER:
-        return c->software.offers.operator_recompute;
-    case RECOMPUTE_BLOCK:
-        return c->software.offers.block_recompute && configuration_chunk_layers(c) > 1;
-    case RECOMPUTE_MODULES: /* only as stated: nobody walks there */
-        return false;
-    case RECOMPUTE_UNIFORM: /* which frees more than all of it, or less: nobody walks there */
-        return false;
-    default:
-        return true;
-    }
-}
-
 /* Does it fit, and if asked how fast is it? The first few microbatches may say no; the step itself,
  * where it is timed, says yes. */
 static bool try_level(struct chooser *h, const struct configuration *c, struct tried_choice *out)
@@ -207,16 +187,15 @@ static bool settle_recompute(struct chooser *h, struct configuration *c, struct 
 {
     if (!h->walks)
         return h->counts ? try_block(h, c, out) : try_level(h, c, out);
-    for (int level = RECOMPUTE_NONE; level <= RECOMPUTE_FULL; level++) {
+    c->layout.recompute = RECOMPUTE_NONE;
+    c->layout.recompute_layers = 0;
+    do {
+        const bool block = c->layout.recompute == RECOMPUTE_BLOCK;
         const bool affordable = !h->found || h->effort <= EFFORT_MAX;
-        c->layout.recompute = level;
-        c->layout.recompute_layers = 0;
-        if (!choice_frees(c, level) || !affordable ||
-            (level == RECOMPUTE_BLOCK && !is_open(h, CHOICE_RECOMPUTE_LAYERS)))
-            continue;
-        if (level == RECOMPUTE_BLOCK ? try_block(h, c, out) : try_level(h, c, out))
+        if (affordable && (block ? is_open(h, CHOICE_RECOMPUTE_LAYERS) && try_block(h, c, out)
+                                 : try_level(h, c, out)))
             return true;
-    }
+    } while (ladder_level(c));
     return false;
 }
 

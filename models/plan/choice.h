@@ -63,7 +63,5 @@ void choice_make(struct arena *arena, struct configuration *c, unsigned open, st
 /* The kernel that is taken where training.attention says nothing: the software's, or the newest one
  * that the card has. */
 enum attention_kernel choice_attention(const struct configuration *c);
-/* Does this level of recomputation free anything of what the configuration keeps? */
-bool choice_frees(const struct configuration *c, int level);
 
 #endif

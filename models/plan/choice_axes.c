@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "models/plan/plan_space.h"
 #include "models/plan/trial.h"
 #include "sim/check.h"
 
@@ -50,8 +51,8 @@ static bool with_split(const struct axes_search *s, const struct axes_split *spl
     out->layout.cp = split->cp;
     out->layout.dp = gpus / ranks;
     out->layout.ep = ep;
-    if (s->q->etp && ep > 1 && split->tp > 1)
-        out->layout.etp = 1;
+    if (s->q->etp && split->tp > 1)
+        out->layout.etp = plan_share_etp(out, ep);
     if (s->q->microbatch)
         out->layout.microbatch = 1;
     s->q->settle(s->q->context, out);
@@ -75,8 +76,8 @@ static bool holds_by_some_share(struct axes_search *s, const struct axes_split *
     const uint64_t said = s->from->layout.ep, experts = s->from->model.moe.experts;
     if (!s->q->ep || experts == 0)
         return with_split(s, split, said, out) && holds(s, out);
-    for (uint64_t ep = 1; ep <= experts && ep <= s->shares_most; ep++)
-        if (experts % ep == 0 && with_split(s, split, ep, out) && holds(s, out))
+    for (uint64_t ep = 1; ep > 0 && ep <= s->shares_most; ep = plan_share_after(s->from, ep))
+        if (with_split(s, split, ep, out) && holds(s, out))
             return true;
     return false;
 }
@@ -102,20 +103,24 @@ static bool try_size(struct axes_search *s, uint64_t ranks, uint64_t cp, int lev
 {
     const struct layout_spec *l = &s->from->layout;
     const uint64_t domain = s->from->cluster.node.gpus;
+    struct plan_splits at = {
+        .gpus = configuration_gpus(s->from),
+        .heads = s->from->model.attention.heads,
+        .size = ranks,
+        .tp = {s->q->tp ? 1 : l->tp, s->q->tp ? domain : l->tp},
+        .cp = {cp, cp},
+        .pp = {s->q->pp ? 1 : l->pp, s->q->pp ? s->from->model.layers : l->pp},
+    };
     bool any = false;
-    for (uint64_t tp = 1; tp <= ranks; tp++) {
-        const uint64_t pp = ranks / tp;
-        const bool may = ranks % tp == 0 && (s->q->tp ? tp <= domain : tp == l->tp) &&
-                         (s->q->pp ? pp <= s->from->model.layers : pp == l->pp) &&
-                         s->from->model.attention.heads % tp == 0;
-        const struct axes_split split = {tp, pp, cp, level};
+    while (plan_splits_next(&at)) {
+        const struct axes_split split = {at.at_tp, at.at_pp, cp, level};
         struct configuration c;
-        if (may && holds_by_some_share(s, &split, &c)) {
-            if (s->q->recompute && level == RECOMPUTE_FULL && c.software.offers.block_recompute)
-                trial_least_block(&c);
-            play(s, &c);
-            any = true;
-        }
+        if (!holds_by_some_share(s, &split, &c))
+            continue;
+        if (s->q->recompute && level == RECOMPUTE_FULL && c.software.offers.block_recompute)
+            trial_least_block(&c);
+        play(s, &c);
+        any = true;
     }
     return any;
 }
@@ -137,16 +142,12 @@ static void try_sizes(struct axes_search *s, uint64_t cp)
 /* The state of no share of the experts leaves room. */
 static bool state_is_too_much(const struct axes_search *s)
 {
-    const uint64_t experts = s->from->model.moe.experts,
-                   most = s->q->ep && experts > 0 ? experts : 1;
     struct configuration c = *s->from;
-    for (uint64_t ep = 1; ep <= most; ep++) {
-        if (most > 1 && experts % ep != 0)
-            continue;
-        c.layout.ep = most > 1 ? ep : c.layout.ep;
+    if (!s->q->ep || c.model.moe.experts <= 1)
+        return !trial_state_may_fit(&c);
+    for (c.layout.ep = 1; c.layout.ep > 0; c.layout.ep = plan_share_after(&c, c.layout.ep))
         if (trial_state_may_fit(&c))
             return false;
-    }
     return true;
 }
 

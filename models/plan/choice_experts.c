@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "models/plan/plan_space.h"
 #include "models/plan/trial.h"
 #include "sim/check.h"
 
@@ -35,13 +36,13 @@ static bool with_share(const struct shares_search *s, uint64_t ep, struct config
 {
     *out = *s->from;
     out->layout.ep = ep;
-    if (s->q->etp && ep > 1 && out->layout.tp > 1)
-        out->layout.etp = 1;
+    if (s->q->etp && out->layout.tp > 1)
+        out->layout.etp = plan_share_etp(out, ep);
     if (s->q->microbatch)
         out->layout.microbatch = 1;
     if (s->q->recompute)
         out->layout.recompute = RECOMPUTE_NONE;
-    return s->from->model.moe.experts % ep == 0 && configuration_legal(out);
+    return configuration_legal(out);
 }
 
 /* Puts a share where its time belongs. */
@@ -104,7 +105,7 @@ static void play(struct shares_search *s, struct configuration *c)
 static void take_least(struct shares_search *s)
 {
     double least = INFINITY;
-    for (uint64_t ep = 1; ep <= s->from->model.moe.experts; ep++) {
+    for (uint64_t ep = 1; ep > 0; ep = plan_share_after(s->from, ep)) {
         struct configuration c;
         if (!with_share(s, ep, &c))
             continue;
@@ -131,8 +132,8 @@ void choice_shares(const struct configuration *c, const struct shares_question *
 {
     struct shares_search s = {.from = c, .q = question, .out = out};
     *out = (struct shares_found){.best = {{c->layout.ep, legal_etp(c, question)}}};
-    for (uint64_t ep = 1; question->ep && ep <= c->model.moe.experts && s.slower < SLOWER_MAX;
-         ep++) {
+    for (uint64_t ep = 0;
+         question->ep && s.slower < SLOWER_MAX && (ep = plan_share_after(c, ep)) > 0;) {
         struct configuration trial;
         if (!with_share(&s, ep, &trial))
             continue;

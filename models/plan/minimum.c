@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+#include "models/plan/plan_space.h"
 #include "models/plan/trial.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
@@ -16,19 +17,8 @@
 #include "sim/check.h"
 
 enum {
-    BREAK_MAX = 16,
     EFFORT_MAX = 1 << 23 /* layouts looked at, and layer passes lowered: some tens of seconds */
 };
-
-static bool legal(const struct configuration *c)
-{
-    struct rule_break breaks[BREAK_MAX];
-    unsigned count = configuration_check(c, breaks, BREAK_MAX);
-    for (unsigned i = 0; i < count && i < BREAK_MAX; i++)
-        if (!breaks[i].warning)
-            return false;
-    return count <= BREAK_MAX;
-}
 
 /* Plays the memory of all stages; only time can be refused. */
 static bool holds(const struct configuration *c, double *allocated_bytes)
@@ -92,9 +82,9 @@ static bool pair_holds(struct minimum_search *s, uint64_t gpus, uint64_t tp, uin
 {
     struct configuration trial = with_layout(s->c, gpus, tp, pp);
     double bytes;
-    return trial_state_may_fit(&trial) && legal(&trial) && spend(s, s->c->model.layers) &&
-           !trial_first_stage(&trial).failure.failed && spend(s, s->c->model.layers * pp) &&
-           holds(&trial, &bytes);
+    return trial_state_may_fit(&trial) && configuration_legal(&trial) &&
+           spend(s, s->c->model.layers) && !trial_first_stage(&trial).failure.failed &&
+           spend(s, s->c->model.layers * pp) && holds(&trial, &bytes);
 }
 
 /* On a card without end. A size at which the layout breaks a rule tells nothing of the others. */
@@ -103,7 +93,7 @@ static bool pair_is_too_much(struct minimum_search *s, uint64_t gpus, uint64_t t
     struct configuration trial = with_layout(s->c, gpus, tp, pp);
     double bytes, room = trial.gpu.hbm.usable_bytes;
     room += trial.layout.data.sharding->hybrid ? trial.software.memory.communicator_bytes : 0.0;
-    if (!legal(&trial))
+    if (!configuration_legal(&trial))
         return false;
     if (!trial_state_may_fit(&trial))
         return true;
@@ -125,7 +115,7 @@ static uint64_t largest(const struct minimum_search *s, uint64_t model_ranks)
 static bool try_pair(struct minimum_search *s, uint64_t gpus, uint64_t tp, uint64_t pp)
 {
     uint64_t pair = tp * (s->c->model.layers + 1) + pp;
-    if (gpus % (tp * pp) != 0 || s->hopeless[pair])
+    if (s->hopeless[pair])
         return false;
     if (pair_holds(s, gpus, tp, pp))
         return true;
@@ -137,13 +127,16 @@ static bool try_pair(struct minimum_search *s, uint64_t gpus, uint64_t tp, uint6
 
 static bool size_holds(struct minimum_search *s, uint64_t gpus)
 {
-    uint64_t node = whole_node(s->c), heads = s->c->model.attention.heads;
-    for (uint64_t tp = 1; tp <= node && tp <= gpus && tp <= heads && spend(s, 1); tp++) {
-        if (gpus % tp != 0 || heads % tp != 0)
-            continue;
-        for (uint64_t pp = 1; pp * tp <= gpus && pp <= s->c->model.layers && spend(s, 1); pp++)
-            if (try_pair(s, gpus, tp, pp))
-                return true;
+    struct plan_splits at = {.gpus = gpus,
+                             .heads = s->c->model.attention.heads,
+                             .tp = {1, whole_node(s->c)},
+                             .cp = {1, 1},
+                             .pp = {1, s->c->model.layers}};
+    for (uint64_t before = 0; plan_splits_next(&at); before = at.looked) {
+        if (!spend(s, at.looked - before))
+            return false;
+        if (try_pair(s, gpus, at.at_tp, at.at_pp))
+            return true;
     }
     return false;
 }

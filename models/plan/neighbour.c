@@ -3,10 +3,10 @@
  * recomputation than all of it) writes nothing. */
 #include "models/plan/neighbour.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "models/lower/stage/lower.h"
+#include "models/plan/ladder.h"
 #include "models/plan/trial.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
@@ -54,24 +54,18 @@ static void add_microbatch(struct list *l)
         add(l, MOVE_MICROBATCH, &c);
 }
 
-/* Selective recomputation frees scores, which only unfused attention keeps; by operator and every
- * other layer are for software that offers them. */
+/* Unfused scores are freed by selective recomputation whether or not the software offers it. */
 static void add_recompute(struct list *l)
 {
-    bool unfused = l->from->training.attention == ATTENTION_MATH;
-    for (int level = l->from->layout.recompute + 1; level <= RECOMPUTE_FULL; level++) {
-        struct configuration c = *l->from;
-        c.layout.recompute = level;
-        const bool part = level == RECOMPUTE_PER_OPERATOR || level == RECOMPUTE_EVERY_OTHER_LAYER;
-        const bool block = level == RECOMPUTE_BLOCK;
-        c.layout.recompute_layers = block ? configuration_chunk_layers(&c) - 1 : 0;
-        if (level == RECOMPUTE_UNIFORM || level == RECOMPUTE_MODULES)
-            continue; /* the one only as stated; the other frees more than all of it only where very
-                         many inputs are kept */
-        if (block  ? c.software.offers.block_recompute
-            : part ? c.software.offers.operator_recompute
-                   : level != RECOMPUTE_SELECTIVE || unfused)
-            add(l, MOVE_RECOMPUTE, &c);
+    struct configuration c = *l->from;
+    if (c.layout.recompute == RECOMPUTE_NONE && c.training.attention == ATTENTION_MATH &&
+        !ladder_frees(&c, RECOMPUTE_SELECTIVE)) {
+        c.layout.recompute = RECOMPUTE_SELECTIVE;
+        add(l, MOVE_RECOMPUTE, &c);
+    }
+    while (ladder_level(&c)) {
+        ladder_last(&c);
+        add(l, MOVE_RECOMPUTE, &c);
     }
 }
 
@@ -125,53 +119,36 @@ unsigned neighbour_list(const struct configuration *c, struct neighbour *out)
     return l.count;
 }
 
-static const char *spell_count(struct arena *arena, const char *before, const char *key,
-                               uint64_t was, uint64_t is)
+static const char *spell(struct arena *arena, const char *before, const char *key, const char *is)
 {
-    return was == is ? before : arena_format(arena, "%s layout.%s=%" PRIu64, before, key, is);
-}
-
-static const char *spell_word(struct arena *arena, const char *before, const char *key, bool same,
-                              const char *is)
-{
-    return same ? before : arena_format(arena, "%s %s=%s", before, key, is);
-}
-
-static const char *spell_layers(struct arena *arena, const char *before, uint64_t was, uint64_t is)
-{
-    return is > 0 ? spell_count(arena, before, "recompute_layers", was, is)
-                  : spell_word(arena, before, "layout.recompute_layers", was == is, "auto");
+    return arena_format(arena, "%s%s%s=%s", before, *before != '\0' ? " " : "", key, is);
 }
 
 const char *neighbour_spell(struct arena *arena, const struct configuration *from,
                             const struct configuration *to)
 {
-    const struct layout_spec *a = &from->layout, *b = &to->layout;
+    static const enum plan_axis order[] = {PLAN_SHARDING,
+                                           PLAN_MICROBATCH,
+                                           PLAN_RECOMPUTE,
+                                           PLAN_RECOMPUTE_LAYERS,
+                                           PLAN_SCHEDULE,
+                                           PLAN_VPP,
+                                           PLAN_TP,
+                                           PLAN_PP,
+                                           PLAN_CP,
+                                           PLAN_DP,
+                                           PLAN_SEQUENCE_PARALLEL};
+    const struct plan_layout a = plan_layout_of(from), b = plan_layout_of(to);
     const char *s = "";
-    s = spell_word(arena, s, "layout.sharding", a->data.sharding == b->data.sharding,
-                   b->data.sharding->head.name);
-    s = spell_count(arena, s, "microbatch", a->microbatch, b->microbatch);
-    s = spell_word(arena, s, "layout.recompute", a->recompute == b->recompute,
-                   recompute_names[b->recompute]);
-    s = spell_layers(arena, s, a->recompute_layers, b->recompute_layers);
-    s = spell_word(arena, s, "layout.schedule", a->pipeline.schedule == b->pipeline.schedule,
-                   b->pipeline.schedule->head.name);
-    s = spell_count(arena, s, "vpp", a->pipeline.vpp, b->pipeline.vpp);
-    s = spell_count(arena, s, "tp", a->tp, b->tp);
-    s = spell_count(arena, s, "pp", a->pp, b->pp);
-    s = spell_count(arena, s, "cp", a->cp, b->cp);
-    s = spell_count(arena, s, "dp", a->dp, b->dp);
-    s = spell_word(arena, s, "layout.sequence_parallel",
-                   a->sequence_parallel == b->sequence_parallel,
-                   b->sequence_parallel ? "true" : "false");
-    s = spell_word(arena, s, "training.attention",
-                   from->training.attention == to->training.attention,
-                   attention_kernel_names[to->training.attention]);
-    s = spell_word(arena, s, "software.expandable_segments",
-                   from->software.memory.expandable_segments ==
-                       to->software.memory.expandable_segments,
-                   "true");
-    return *s != '\0' ? s + 1 : s; /* the blank before the first */
+    for (unsigned i = 0; i < sizeof order / sizeof order[0]; i++)
+        if (!plan_layout_same(&a, &b, ~(1u << order[i])))
+            s = spell(arena, s, arena_format(arena, "layout.%s", plan_axis_names[order[i]]),
+                      plan_layout_text(arena, &b, order[i]));
+    if (from->training.attention != to->training.attention)
+        s = spell(arena, s, "training.attention", attention_kernel_names[to->training.attention]);
+    if (from->software.memory.expandable_segments != to->software.memory.expandable_segments)
+        s = spell(arena, s, "software.expandable_segments", "true");
+    return s;
 }
 
 /* Jitter sets every rank apart; without it ranks fold, and a step costs milliseconds. */

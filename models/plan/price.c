@@ -10,6 +10,7 @@
 
 #include "models/plan/choice.h"
 #include "models/plan/choice_orders.h"
+#include "models/plan/ladder.h"
 #include "models/plan/neighbour.h"
 #include "models/plan/trial.h"
 #include "models/schedule/schedule_kind.h"
@@ -128,12 +129,12 @@ static void add_recompute(struct price_search *s)
     struct configuration c = *s->q->c;
     if (!is_stated(s, CHOICE_RECOMPUTE))
         return;
-    for (int level = RECOMPUTE_NONE; level < s->q->c->layout.recompute; level++) {
-        c.layout.recompute = level;
-        c.layout.recompute_layers =
-            level == RECOMPUTE_BLOCK ? configuration_chunk_layers(&c) - 1 : 0;
-        if (choice_frees(&c, level))
-            add(s, choice_key_path(CHOICE_RECOMPUTE), &c, win);
+    c.layout.recompute = RECOMPUTE_NONE;
+    c.layout.recompute_layers = 0;
+    for (bool more = true; more && c.layout.recompute < s->q->c->layout.recompute;
+         more = ladder_level(&c)) {
+        ladder_last(&c);
+        add(s, choice_key_path(CHOICE_RECOMPUTE), &c, win);
     }
     c.layout.recompute = RECOMPUTE_NONE;
     c.layout.recompute_layers = 0;

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "models/lower/stage/lower.h"
+#include "models/plan/ladder.h"
 #include "models/sharding/sharding_kind.h"
 #include "models/step/simulate/step.h"
 
@@ -136,25 +137,25 @@ bool trial_fits(const struct configuration *c)
     return fits;
 }
 
+static bool block_may_fit(void *context, uint64_t layers)
+{
+    struct configuration *trial = context;
+    trial->layout.recompute_layers = layers;
+    return trial_may_fit(trial);
+}
+
 /* What is kept falls with every layer; a stage that holds more than the others decides. */
 bool trial_least_block(struct configuration *c)
 {
     const uint64_t most = configuration_chunk_layers(c);
     struct configuration trial = *c;
     trial.layout.recompute = RECOMPUTE_BLOCK;
-    trial.layout.recompute_layers = most - 1;
+    ladder_last(&trial);
     if (most < 2 || !configuration_legal(&trial) || !trial_may_fit(&trial))
         return false;
-    uint64_t fits = most - 1, fails = 0;
-    while (fits - fails > 1) {
-        trial.layout.recompute_layers = fails + (fits - fails) / 2;
-        if (trial_may_fit(&trial))
-            fits = trial.layout.recompute_layers;
-        else
-            fails = trial.layout.recompute_layers;
-    }
+    trial.layout.recompute_layers =
+        ladder_least_layers(&(struct ladder_block){block_may_fit, &trial}, 0, most - 1);
     *c = trial;
-    c->layout.recompute_layers = fits;
     return true;
 }
 

@@ -9,6 +9,7 @@
 #include "analysis/plan/search/search.h"
 #include "analysis/plan/search/search_unit.h"
 #include "bench.h"
+#include "models/plan/plan_space.h"
 #include "scenarios/assemble/scenario.h"
 #include "sim/check.h"
 #include "sim/pool.h"
@@ -26,7 +27,7 @@ struct plan_bench {
     struct scenario *scenario;
     struct arena *arena;
     struct topology topology;
-    struct search_layout *layouts;
+    struct plan_layout *layouts;
     uint32_t count;
 };
 struct sweep { /* one run */
@@ -47,7 +48,7 @@ static void *prepare_plan(double size)
     const struct configuration *c = &bench->scenario->configuration;
     bench->arena = arena_create();
     CHECK(topology_build(bench->arena, &c->cluster, &bench->topology, &error));
-    bench->count = search_space(bench->arena, c, 0, &bench->layouts);
+    bench->count = plan_space(bench->arena, c, 0, &bench->layouts);
     return bench;
 }
 
@@ -84,7 +85,7 @@ static double run_sweep(const struct plan_bench *bench)
     struct sweep sweep = {.times = bench->what == 1};
     sweep.units = ARENA_ARRAY(arena, struct search_unit *, bench->count);
     for (uint32_t i = 0, from = 0; i <= bench->count; i++) {
-        const struct search_layout *a = &bench->layouts[from], *b = &bench->layouts[i];
+        const struct plan_layout *a = &bench->layouts[from], *b = &bench->layouts[i];
         if (i < bench->count)
             rows[i].layout = *b;
         if (i < bench->count && a->tp == b->tp && a->cp == b->cp)

@@ -119,23 +119,23 @@ static void tell_progress(void *context, double done_ratio)
     progress_tell(&((struct plan_command *)context)->progress, done_ratio, "plan");
 }
 
-/* "tp,recompute" into a set of enum search_key. */
+/* "tp,recompute" into a set of enum plan_axis. */
 static int read_held(const struct plan_command *p, unsigned *held)
 {
     const char *rest = p->arguments->hold;
     *held = 0;
     while (rest != NULL && *rest != '\0') {
         const size_t length = strcspn(rest, ",");
-        unsigned found = SEARCH_KEY_COUNT;
-        for (unsigned i = 0; i < SEARCH_KEY_COUNT; i++)
-            if (strlen(search_key_names[i]) == length &&
-                strncmp(search_key_names[i], rest, length) == 0)
+        unsigned found = PLAN_AXIS_COUNT;
+        for (unsigned i = 0; i < PLAN_AXIS_COUNT; i++)
+            if (strlen(plan_axis_names[i]) == length &&
+                strncmp(plan_axis_names[i], rest, length) == 0)
                 found = i;
-        if (found == SEARCH_KEY_COUNT) {
+        if (found == PLAN_AXIS_COUNT) {
             char word[80];
             snprintf(word, sizeof word, "%.*s", length < 70 ? (int)length : 70, rest);
             const char *nearest =
-                names_nearest(word, (struct name_list){search_key_names, SEARCH_KEY_COUNT});
+                names_nearest(word, (struct name_list){plan_axis_names, PLAN_AXIS_COUNT});
             fprintf(p->session->notes, "orrery plan: --hold: no key '%s'%s%s%s\n",
                     format_shown(word).s, nearest != NULL ? "; did you mean '" : "",
                     nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
@@ -150,24 +150,24 @@ static int read_held(const struct plan_command *p, unsigned *held)
 /* A key that is held must be said. */
 static int check_held(const struct plan_command *p, unsigned held)
 {
-    static const enum choice_key said_by[SEARCH_KEY_COUNT] = {
-        [SEARCH_TP] = CHOICE_TP,
-        [SEARCH_PP] = CHOICE_PP,
-        [SEARCH_CP] = CHOICE_CP,
-        [SEARCH_EP] = CHOICE_EP,
-        [SEARCH_MICROBATCH] = CHOICE_MICROBATCH,
-        [SEARCH_SCHEDULE] = CHOICE_SCHEDULE,
-        [SEARCH_VPP] = CHOICE_CHUNKS,
-        [SEARCH_RECOMPUTE] = CHOICE_RECOMPUTE,
-        [SEARCH_SHARDING] = CHOICE_SHARDING,
-        [SEARCH_SEQUENCE_PARALLEL] = CHOICE_SEQUENCE_PARALLEL,
+    static const enum choice_key said_by[PLAN_AXIS_COUNT] = {
+        [PLAN_TP] = CHOICE_TP,
+        [PLAN_PP] = CHOICE_PP,
+        [PLAN_CP] = CHOICE_CP,
+        [PLAN_EP] = CHOICE_EP,
+        [PLAN_MICROBATCH] = CHOICE_MICROBATCH,
+        [PLAN_SCHEDULE] = CHOICE_SCHEDULE,
+        [PLAN_VPP] = CHOICE_CHUNKS,
+        [PLAN_RECOMPUTE] = CHOICE_RECOMPUTE,
+        [PLAN_SHARDING] = CHOICE_SHARDING,
+        [PLAN_SEQUENCE_PARALLEL] = CHOICE_SEQUENCE_PARALLEL,
     };
-    for (unsigned i = 0; i < SEARCH_KEY_COUNT; i++) {
+    for (unsigned i = 0; i < PLAN_AXIS_COUNT; i++) {
         const bool open = (p->scenario->choices.open >> said_by[i] & 1u) != 0;
         if ((held >> i & 1u) != 0 && open) {
             fprintf(p->session->notes,
                     "orrery plan: --hold %s: layout.%s is not said; give it with --set\n",
-                    search_key_names[i], search_key_names[i]);
+                    plan_axis_names[i], plan_axis_names[i]);
             return EXIT_USAGE;
         }
     }
@@ -222,7 +222,7 @@ static void write_launch(const struct plan_command *p, const struct launch_kind 
                          struct launch_text *text)
 {
     struct configuration *c = ARENA_NEW(p->arena, struct configuration);
-    search_apply(p->search->base, &p->search->leaders[0].row->layout, c);
+    plan_layout_apply(p->search->base, &p->search->leaders[0].row->layout, c);
     launch_write(kind, c, p->arena, text);
 }
 
@@ -248,7 +248,7 @@ static bool ends_line(const char *text)
 }
 
 /* A database of its own: by the name of the scenario, and the layout. */
-static const char *database_of(const struct plan_command *p, const struct search_layout *l)
+static const char *database_of(const struct plan_command *p, const struct plan_layout *l)
 {
     char *name = arena_text(p->arena, p->scenario->name);
     for (char *c = name; *c != '\0'; c++)
@@ -269,7 +269,7 @@ static const char *run_line(const struct plan_command *p)
     const bool text = a->line.positional_count == 0 || strcmp(a->line.positional[0], "-") == 0;
     if (s->leader_count == 0)
         return "";
-    const struct search_layout *l = &s->leaders[0].row->layout;
+    const struct plan_layout *l = &s->leaders[0].row->layout;
     const char *line = arena_format(p->arena, "orrery run %s",
                                     text ? "-" : shell_word(p->arena, a->line.positional[0]));
     for (unsigned i = 0; i < a->scenario.sets.count; i++)

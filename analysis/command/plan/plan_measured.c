@@ -113,13 +113,13 @@ static void speak(const struct lone_steps *all, struct search_leader *leader,
     struct configuration c;
     struct lone_step own;
     const double itself_s = measured_itself_s(all);
-    search_apply(all->search->base, &leader->row->layout, &c);
+    plan_layout_apply(all->search->base, &leader->row->layout, &c);
     set_step(&own, all->plan, &c, leader->step_s);
     measured_steps_apply(all->measured, all->count, &own.step, out);
     leader->p10_s = uncertainty_step_s(&own.step, LOW);
     leader->p90_s = uncertainty_step_s(&own.step, HIGH);
     leader->forecast_s = uncertainty_step_s(&own.step, 0.5);
-    if (itself_s > 0.0 && search_layout_same(&leader->row->layout, &all->own->row->layout))
+    if (itself_s > 0.0 && plan_layout_same(&leader->row->layout, &all->own->row->layout, 0))
         leader->forecast_s = leader->p10_s = leader->p90_s = itself_s;
 }
 

@@ -17,7 +17,7 @@
 #include "analysis/plan/search/search_leaders.h"
 #include "analysis/plan/search/search_order.h"
 #include "analysis/plan/search/search_unit.h"
-#include "models/plan/trial.h"
+#include "models/plan/plan_space.h"
 #include "models/sharding/sharding_kind.h"
 #include "sim/check.h"
 #include "sim/pool.h"
@@ -39,7 +39,7 @@ static void make_units(struct searching *g)
     struct search *s = g->s;
     g->units = ARENA_ARRAY(s->arena, struct search_unit *, s->row_count);
     for (uint32_t i = 0, from = 0; i <= s->row_count && s->row_count > 0; i++) {
-        const struct search_layout *a = &s->rows[from].layout;
+        const struct plan_layout *a = &s->rows[from].layout;
         const bool same =
             i < s->row_count && s->rows[i].layout.tp == a->tp && s->rows[i].layout.cp == a->cp;
         if (same)
@@ -110,8 +110,7 @@ static void count_fates(struct searching *g)
 }
 
 /* Is this place of the space searched here? */
-static bool asked_for(const struct search_question *q, const struct search_layout *l,
-                      uint32_t place)
+static bool asked_for(const struct search_question *q, const struct plan_layout *l, uint32_t place)
 {
     return (q->dp == 0 || l->dp == q->dp) &&
            (q->part.count == 0 || place % q->part.count == q->part.index - 1);
@@ -121,8 +120,8 @@ static bool make_rows(struct searching *g, struct error *error)
 {
     struct search *s = g->s;
     const struct search_question *q = &s->question;
-    struct search_layout *layouts = NULL;
-    const uint32_t places = search_space(s->arena, g->ground.base, g->ground.held, &layouts);
+    struct plan_layout *layouts = NULL;
+    const uint32_t places = plan_space(s->arena, g->ground.base, g->ground.held, &layouts);
     s->rows = ARENA_ARRAY(s->arena, struct search_row, places);
     g->order = ARENA_ARRAY(s->arena, struct search_row *, places);
     if (q->diary != NULL)

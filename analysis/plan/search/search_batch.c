@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "models/plan/plan_space.h"
+
 enum {
     CANDIDATES = 4
 };
@@ -62,12 +64,12 @@ static uint32_t legal_layouts(const struct search *s, uint64_t batch)
 {
     struct arena *arena = arena_create();
     struct configuration base = *s->base, c;
-    struct search_layout *layouts = NULL;
+    struct plan_layout *layouts = NULL;
     uint32_t legal = 0;
     base.training.global_batch = batch;
-    const uint32_t count = search_space(arena, &base, s->question.held, &layouts);
+    const uint32_t count = plan_space(arena, &base, s->question.held, &layouts);
     for (uint32_t i = 0; i < count; i++) {
-        search_apply(&base, &layouts[i], &c);
+        plan_layout_apply(&base, &layouts[i], &c);
         legal += configuration_legal(&c);
     }
     arena_destroy(arena);

@@ -22,7 +22,7 @@ struct search_book *search_book_create(struct arena *arena, const struct configu
 }
 
 struct search_turn *search_book_row(struct search_book *book, uint32_t place,
-                                    const struct search_layout *layout)
+                                    const struct plan_layout *layout)
 {
     CHECK(place < book->places && book->of[place] == NULL);
     struct search_turn *turn = ARENA_NEW(book->arena, struct search_turn);
@@ -46,28 +46,22 @@ static bool is_bound(double value)
     return isfinite(value) && value >= 0.0;
 }
 
-/* A level of recomputation may change from turn to turn; nothing else of a layout does. */
-static bool same_row(const struct search_layout *a, const struct search_layout *b)
-{
-    return a->tp == b->tp && a->pp == b->pp && a->cp == b->cp && a->ep == b->ep &&
-           a->etp == b->etp && a->dp == b->dp && a->vpp == b->vpp &&
-           a->microbatch == b->microbatch && a->sequence_parallel == b->sequence_parallel &&
-           a->ends_count == b->ends_count && a->schedule == b->schedule &&
-           a->sharding == b->sharding;
-}
+/* Recomputation may change from turn to turn, and stages follow; nothing else of a layout does. */
+static const unsigned changing = 1u << PLAN_RECOMPUTE | 1u << PLAN_RECOMPUTE_LAYERS |
+                                 1u << PLAN_FIRST_STAGE_LAYERS | 1u << PLAN_LAST_STAGE_LAYERS;
 
 /* An open one is played, so it must be legal. */
 static bool sound_judgement(const struct search_book *book, const struct search_turn *own,
                             const struct search_turn *found)
 {
     struct configuration c;
-    if (!same_row(&own->layout, &found->layout) || found->tried > TRIED_MAX ||
+    if (!plan_layout_same(&own->layout, &found->layout, changing) || found->tried > TRIED_MAX ||
         !is_bound(found->least_bytes) || !is_bound(found->least_s))
         return false;
     if (found->fate != FATE_OPEN)
         return found->fate == FATE_MEMORY || found->fate == FATE_HEADROOM ||
                (found->fate == FATE_RULE && found->rule != NULL);
-    search_apply(book->base, &found->layout, &c);
+    plan_layout_apply(book->base, &found->layout, &c);
     return configuration_legal(&c);
 }
 

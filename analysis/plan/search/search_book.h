@@ -19,7 +19,7 @@ enum search_finding {  /* a bit each */
 };
 struct search_turn {
     uint32_t place, turn; /* of the row in the space; how often it was judged before */
-    struct search_layout layout;
+    struct plan_layout layout;
     enum search_fate fate; /* FATE_OPEN, FATE_RULE, FATE_MEMORY or FATE_HEADROOM */
     const char *rule;
     double least_bytes, least_s;
@@ -43,7 +43,7 @@ struct search_book *search_book_create(struct arena *arena, const struct configu
                                        uint32_t places);
 /* The first turn of a row that begins with this layout. */
 struct search_turn *search_book_row(struct search_book *book, uint32_t place,
-                                    const struct search_layout *layout);
+                                    const struct plan_layout *layout);
 /* The turn behind this one. */
 struct search_turn *search_book_later(struct search_book *book, struct search_turn *turn);
 /* Takes in one finding (`found->known`) of a place and turn. The file that it came from is hostile:

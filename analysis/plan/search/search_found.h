@@ -22,7 +22,7 @@ struct search_part {
 };
 struct search_question {
     const struct configuration *base; /* model, machine, batch; layout where keys are held */
-    unsigned held;                    /* of enum search_key */
+    unsigned held;                    /* of enum plan_axis */
     double headroom_ratio;            /* of usable memory, to be left free */
     uint32_t leaders;                 /* wanted */
     struct search_terms terms;        /* that hold for this cluster (search_terms_check) */

@@ -8,14 +8,14 @@
 #include "models/plan/trial.h"
 #include "sim/units.h"
 
-static void with_room(const struct configuration *base, const struct search_layout *layout,
+static void with_room(const struct configuration *base, const struct plan_layout *layout,
                       double usable_bytes, struct configuration *out)
 {
-    search_apply(base, layout, out);
+    plan_layout_apply(base, layout, out);
     out->gpu.hbm.usable_bytes = usable_bytes;
 }
 
-bool search_lead_fits(const struct configuration *base, const struct search_layout *layout,
+bool search_lead_fits(const struct configuration *base, const struct plan_layout *layout,
                       double usable_bytes)
 {
     struct configuration c;
@@ -51,7 +51,7 @@ void search_lead_guess(const struct configuration *base, const struct search_row
                        struct search_leader *out)
 {
     struct configuration c;
-    search_apply(base, &row->layout, &c);
+    plan_layout_apply(base, &row->layout, &c);
     const double flops = configuration_flops_per_token(&c, false) * configuration_tokens(&c);
     *out = (struct search_leader){.row = row,
                                   .step_s = row->pass_s,
@@ -89,8 +89,8 @@ void search_lead_price(const struct configuration *base, const struct search_lea
 {
     struct configuration c, best;
     struct cost cost;
-    search_apply(base, &leader->row->layout, &c);
-    search_apply(base, &first->row->layout, &best);
+    plan_layout_apply(base, &leader->row->layout, &c);
+    plan_layout_apply(base, &first->row->layout, &best);
     cost_of_step(&c, leader->step_s, &cost);
     leader->step_usd = cost.step_usd;
     leader->usd_per_1e9_tokens = cost.usd_per_1e9_tokens;

@@ -5,7 +5,7 @@
 #include "analysis/plan/search/search_row.h"
 
 /* Does it fit, by the ledger of its first microbatches? */
-bool search_lead_fits(const struct configuration *base, const struct search_layout *layout,
+bool search_lead_fits(const struct configuration *base, const struct plan_layout *layout,
                       double usable_bytes);
 /* Its step, op by op, with the memory of all of it. False: it does not fit after all. */
 bool search_lead_play(const struct configuration *base, const struct search_row *row,

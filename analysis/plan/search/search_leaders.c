@@ -41,7 +41,7 @@ static void play_leader(void *context, size_t index, struct arena *scratch)
 static uint64_t passes_of(const struct searching *g, const struct search_row *row)
 {
     struct configuration c;
-    search_apply(g->ground.base, &row->layout, &c);
+    plan_layout_apply(g->ground.base, &row->layout, &c);
     return trial_passes(&c);
 }
 
@@ -156,7 +156,7 @@ void search_leaders_safe(struct searching *g)
          i++) {
         struct configuration c;
         struct search_row *row = g->order[i];
-        search_apply(g->ground.base, &row->layout, &c);
+        plan_layout_apply(g->ground.base, &row->layout, &c);
         if (model_error_of(&residues_shipped, &c, NULL).nearness != NEAR_LAYOUT)
             continue;
         tried++;

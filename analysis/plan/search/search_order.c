@@ -9,7 +9,7 @@ enum search_fate search_order_missed(const struct search *s, const struct search
                                      double step_s)
 {
     struct configuration c;
-    search_apply(s->base, &row->layout, &c);
+    plan_layout_apply(s->base, &row->layout, &c);
     return search_terms_missed(&s->question.terms, &c, step_s);
 }
 
@@ -110,7 +110,7 @@ static void know_own(struct search *s)
     struct configuration c;
     if (s->leader_count == 0)
         return;
-    search_apply(s->base, &s->leaders[0].row->layout, &c);
+    plan_layout_apply(s->base, &s->leaders[0].row->layout, &c);
     s->own = model_error_of(&residues_shipped, &c, NULL);
 }
 

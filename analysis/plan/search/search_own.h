@@ -17,14 +17,13 @@ struct search_own {
     struct search_leader leader;
     uint32_t rank;       /* among the leaders of the search, from 1; 0: not one of them */
     bool found;          /* the search has it among its leaders by itself */
-    unsigned unsearched; /* of enum search_key: its values that no layout of the search has */
+    unsigned unsearched; /* of enum plan_axis: its values that no layout of the search has */
 };
 /* Plays the layout of `c`, the search's question with a layout, and ranks it among the leaders: it
  * becomes one where it keeps the terms and is better than the last of them, or they are fewer than
  * was asked. `out` is as long-lived as the search. */
 void search_own_rank(struct search *search, const struct configuration *c, struct search_own *out);
 /* The value of a key as a sentence names it: "schedule dualpipe". */
-const char *search_own_value(struct arena *arena, const struct search_own *own,
-                             enum search_key key);
+const char *search_own_value(struct arena *arena, const struct search_own *own, enum plan_axis key);
 
 #endif

@@ -2,8 +2,8 @@
 #ifndef ORRERY_ANALYSIS_PLAN_SEARCH_SEARCH_ROW_H
 #define ORRERY_ANALYSIS_PLAN_SEARCH_SEARCH_ROW_H
 
-#include "analysis/plan/search/search_space.h"
 #include "analysis/record/evidence/model_error.h"
+#include "models/plan/plan_layout.h"
 #include "models/step/simulate/step.h"
 
 enum search_fate {
@@ -23,7 +23,7 @@ extern const char *const search_fate_names[FATE_COUNT]; /* as documents name the
 
 struct search_turn;
 struct search_row {
-    struct search_layout layout;
+    struct plan_layout layout;
     enum search_fate fate;
     const char *rule;            /* FATE_RULE: the key; else NULL */
     double least_bytes, least_s; /* bounds; 0: not asked */

@@ -32,7 +32,7 @@ void search_store_machine(struct store *store, int64_t machine, const char *labe
 
 static void write_judged(struct store *store, int64_t machine, const struct search_turn *t)
 {
-    const struct search_layout *l = &t->layout;
+    const struct plan_layout *l = &t->layout;
     struct store_value row[] = {store_integer(machine),
                                 store_integer(t->place),
                                 store_integer(t->turn),
@@ -142,15 +142,7 @@ static bool begin_turn(const struct recalling_book *r, const struct query_row *r
     return whole(row, 0, &out->place) && whole(row, 1, &out->turn);
 }
 
-static int find_recompute(const char *name)
-{
-    for (int i = 0; recompute_names[i] != NULL; i++)
-        if (strcmp(recompute_names[i], name) == 0)
-            return i;
-    return -1;
-}
-
-static bool read_layout(const struct query_row *row, struct search_layout *l)
+static bool read_layout(const struct query_row *row, struct plan_layout *l)
 {
     char name[64];
     uint32_t sequence_parallel, ends_count;
@@ -162,10 +154,9 @@ static bool read_layout(const struct query_row *row, struct search_layout *l)
         return false;
     l->sequence_parallel = sequence_parallel == 1;
     l->ends_count = ends_count == 1;
-    l->schedule = word(row, 8, name, sizeof name) ? schedule_find(name) : NULL;
-    l->sharding = word(row, 9, name, sizeof name) ? sharding_find(name) : NULL;
-    l->recompute = word(row, 12, name, sizeof name) ? find_recompute(name) : -1;
-    return l->schedule != NULL && l->sharding != NULL && l->recompute >= 0;
+    return word(row, 8, name, sizeof name) && plan_layout_read(l, PLAN_SCHEDULE, name) &&
+           word(row, 9, name, sizeof name) && plan_layout_read(l, PLAN_SHARDING, name) &&
+           word(row, 12, name, sizeof name) && plan_layout_read(l, PLAN_RECOMPUTE, name);
 }
 
 /* Columns: place, turn, the layout, fate, rule, tried, the bounds. */
@@ -177,7 +168,7 @@ static bool take_judged(void *context, const struct query_row *row, struct error
     if (!begin_turn(r, row, SEARCH_JUDGED, &turn) || !read_layout(row, &turn.layout) ||
         !word(row, 14, fate, sizeof fate) || !whole(row, 16, &turn.tried))
         return damaged(error);
-    search_settle_ends(r->book->base, &turn.layout);
+    plan_layout_settle_ends(r->book->base, &turn.layout);
     turn.fate = FATE_COUNT;
     for (unsigned f = FATE_OPEN; f <= FATE_HEADROOM; f++)
         if (strcmp(search_fate_names[f], fate) == 0)

@@ -6,6 +6,7 @@
 #include "analysis/plan/search/search_unit.h"
 
 #include "analysis/plan/search/search_book.h"
+#include "models/plan/ladder.h"
 #include "models/sharding/sharding_kind.h"
 #include "models/step/estimate/pass.h"
 #include "sim/check.h"
@@ -106,38 +107,45 @@ static const char *broken_rule(const struct configuration *c)
     return count > BREAKS_READ ? breaks[0].key : NULL;
 }
 
-static double least_bytes(struct search_unit *u, const struct search_layout *layout)
+static double least_bytes(struct search_unit *u, const struct plan_layout *layout)
 {
     struct configuration c;
-    search_apply(u->ground.base, layout, &c);
+    plan_layout_apply(u->ground.base, layout, &c);
     return pass_least_bytes(u->memory, find_split(u, &c), &c);
+}
+
+struct unit_block { /* fits by the bound of memory? */
+    struct search_unit *u;
+    struct plan_layout layout;
+};
+
+static bool block_fits(void *context, uint64_t layers)
+{
+    struct unit_block *b = context;
+    b->layout.recompute_layers = (uint32_t)layers;
+    return least_bytes(b->u, &b->layout) <= b->u->ground.usable_bytes;
 }
 
 /* The fewest layers of a block, from those of the layout on, with which the bound is met; the most
  * when it never is. */
-static void settle_layers(struct search_unit *u, struct search_layout *layout)
+static void settle_layers(struct search_unit *u, struct plan_layout *layout)
 {
+    struct unit_block block = {u, *layout};
     struct configuration c;
-    search_apply(u->ground.base, layout, &c);
-    uint32_t low = layout->recompute_layers, high = (uint32_t)configuration_chunk_layers(&c) - 1;
-    while (low < high) {
-        layout->recompute_layers = low + (high - low) / 2;
-        if (least_bytes(u, layout) <= u->ground.usable_bytes)
-            high = layout->recompute_layers;
-        else
-            low = layout->recompute_layers + 1;
-    }
-    layout->recompute_layers = low;
+    plan_layout_apply(u->ground.base, layout, &c);
+    ladder_last(&c);
+    if (layout->recompute_layers < c.layout.recompute_layers)
+        layout->recompute_layers =
+            (uint32_t)ladder_least_layers(&(struct ladder_block){block_fits, &block},
+                                          layout->recompute_layers - 1, c.layout.recompute_layers);
 }
 
 /* More is never held than with less recomputation: where the most is not enough nothing is, and
  * the row is left there. */
 static void give_up_hopeless(struct search_unit *u, struct search_row *row)
 {
-    struct search_layout most = row->layout;
-    while (search_recompute_more(u->ground.base, u->ground.held, &most))
-        if (most.recompute == RECOMPUTE_BLOCK)
-            search_recompute_last(u->ground.base, &most);
+    struct plan_layout most = row->layout;
+    ladder_most(u->ground.held, &most);
     const double bytes = least_bytes(u, &most);
     if (bytes <= u->ground.usable_bytes)
         return;
@@ -152,7 +160,7 @@ static void judge_anew(struct search_unit *u, struct search_row *row)
 {
     struct configuration c;
     row->least_s = 0.0;
-    search_apply(u->ground.base, &row->layout, &c);
+    plan_layout_apply(u->ground.base, &row->layout, &c);
     row->rule = broken_rule(&c);
     row->fate = row->rule != NULL ? FATE_RULE : FATE_OPEN;
     if (row->fate == FATE_OPEN)
@@ -163,11 +171,11 @@ static void judge_anew(struct search_unit *u, struct search_row *row)
         row->least_bytes = least_bytes(u, &row->layout);
         if (row->least_bytes <= u->ground.usable_bytes)
             break;
-        const bool more = search_recompute_more(u->ground.base, u->ground.held, &row->layout);
+        const bool more = ladder_more(u->ground.base, u->ground.held, &row->layout);
         CHECK(more); /* of the most the bound is met */
         row->tried++;
     }
-    search_apply(u->ground.base, &row->layout, &c);
+    plan_layout_apply(u->ground.base, &row->layout, &c);
     row->rule = row->fate == FATE_OPEN ? broken_rule(&c) : row->rule;
     if (row->rule != NULL)
         row->fate = FATE_RULE;
@@ -200,7 +208,7 @@ static void time_row(struct search_unit *u, struct search_row *row)
     row->fate = FATE_TIMED;
     if (search_book_timed(row))
         return;
-    search_apply(u->ground.base, &row->layout, &c);
+    plan_layout_apply(u->ground.base, &row->layout, &c);
     pass_step(u->memory, find_split(u, &c), &c, &played);
     row->pass_s = played.step_s;
     search_book_note_timed(row);
@@ -222,7 +230,7 @@ double search_unit_apart_s(struct search_unit *u, struct search_row *row)
     if (row->apart_s > 0.0)
         return row->apart_s;
     claim(u);
-    search_apply(u->ground.base, &row->layout, &c);
+    plan_layout_apply(u->ground.base, &row->layout, &c);
     row->apart_s = pass_apart_s(u->memory, find_split(u, &c), &c);
     give(u);
     return row->apart_s;
@@ -231,7 +239,7 @@ double search_unit_apart_s(struct search_unit *u, struct search_row *row)
 void search_unit_more(struct search_unit *u, struct search_row *row)
 {
     CHECK(search_unit_holds(u, row));
-    if (!search_recompute_more(u->ground.base, u->ground.held, &row->layout)) {
+    if (!ladder_more(u->ground.base, u->ground.held, &row->layout)) {
         row->fate = FATE_LEDGER;
         return;
     }

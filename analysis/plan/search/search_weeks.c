@@ -18,14 +18,14 @@ enum {
 
 /* The scenario once more, with this layout said. NULL with a sentence. */
 static struct scenario *read_with(struct arena *arena, const struct scenario *s,
-                                  const struct search_layout *layout, struct error *error)
+                                  const struct plan_layout *layout, struct error *error)
 {
     const char **sets =
-        ARENA_ARRAY(arena, const char *, s->file.set_count + (size_t)SEARCH_SETS_MAX);
+        ARENA_ARRAY(arena, const char *, s->file.set_count + (size_t)PLAN_KEY_COUNT);
     for (unsigned i = 0; i < s->file.set_count; i++)
         sets[i] = s->file.sets[i];
     const unsigned more =
-        search_layout_sets(arena, &s->configuration, layout, sets + s->file.set_count);
+        plan_layout_sets(arena, &s->configuration, layout, sets + s->file.set_count);
     const struct scenario_options how = {.catalogue = s->file.catalogue,
                                          .sets = sets,
                                          .set_count = s->file.set_count + more,
@@ -131,7 +131,7 @@ static bool play_seeds(struct arena *arena, const struct search_weeks_wish *wish
 }
 
 bool search_weeks_play(struct arena *arena, const struct search_weeks_wish *wish,
-                       const struct search_layout *layout, struct search_weeks *out,
+                       const struct plan_layout *layout, struct search_weeks *out,
                        struct error *error)
 {
     struct arena *scratch = arena_create();

@@ -42,7 +42,7 @@ struct search_weeks {
 /* False with a sentence when the layout cannot be played so: a checkpoint has no room, say. What is
  * found lives in `arena`, which no other thread uses meanwhile. */
 bool search_weeks_play(struct arena *arena, const struct search_weeks_wish *wish,
-                       const struct search_layout *layout, struct search_weeks *out,
+                       const struct plan_layout *layout, struct search_weeks *out,
                        struct error *error);
 /* A copy of a leader with its row and weeks, in an arena of the caller's. */
 struct search_leader search_weeks_keep(struct arena *arena, const struct search_leader *leader);

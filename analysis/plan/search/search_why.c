@@ -32,106 +32,56 @@ static bool next_word(const char **text, struct word *out, struct error *error)
     return true;
 }
 
-static bool read_count(const struct word *word, uint32_t *out, struct error *error)
+/* A value of another type than the key takes. */
+static bool say_value(const struct word *word, enum plan_axis key, struct error *error)
 {
-    char *end = NULL;
-    const unsigned long value = strtoul(word->value, &end, 10);
-    if (word->value[0] < '0' || word->value[0] > '9' || *end != '\0' || value < 1 ||
-        value > COUNT_MOST)
-        return error_set(error, "%s takes a whole number above 0, not %s", word->key, word->value);
-    *out = (uint32_t)value;
-    return true;
-}
-
-static bool read_truth(const struct word *word, bool *out, struct error *error)
-{
-    const bool yes = strcmp(word->value, "true") == 0 || strcmp(word->value, "yes") == 0;
-    if (!yes && strcmp(word->value, "false") != 0 && strcmp(word->value, "no") != 0)
+    switch ((unsigned)key) {
+    case PLAN_SCHEDULE:
+    case PLAN_SHARDING:
+        return error_set(error, "no %s %s; see 'orrery list'", word->key, word->value);
+    case PLAN_RECOMPUTE:
+        return error_set(error,
+                         "recompute takes none, selective, per_operator, modules, "
+                         "every_other_layer, block, uniform or full, not %s",
+                         word->value);
+    case PLAN_SEQUENCE_PARALLEL:
         return error_set(error, "%s takes true or false, not %s", word->key, word->value);
-    *out = yes;
-    return true;
-}
-
-static bool read_recompute(const struct word *word, int *out, struct error *error)
-{
-    for (int i = 0; recompute_names[i] != NULL; i++) {
-        if (strcmp(recompute_names[i], word->value) == 0) {
-            *out = i;
-            return true;
-        }
+    default:
+        return error_set(error, "%s takes a whole number above 0, not %s", word->key, word->value);
     }
-    return error_set(error,
-                     "recompute takes none, selective, per_operator, modules, every_other_layer, "
-                     "block, uniform or full, not %s",
-                     word->value);
 }
 
-static bool read_kind(const struct word *word, const void *kind, struct error *error)
-{
-    return kind != NULL || error_set(error, "no %s %s; see 'orrery list'", word->key, word->value);
-}
-
-static bool read_value(const struct word *word, struct search_wish *w, unsigned key,
+static bool read_value(const struct word *word, enum plan_axis key, struct plan_layout *out,
                        struct error *error)
 {
-    struct search_layout *l = &w->layout;
-    switch ((enum search_key)key) {
-    case SEARCH_TP:
-        return read_count(word, &l->tp, error);
-    case SEARCH_PP:
-        return read_count(word, &l->pp, error);
-    case SEARCH_CP:
-        return read_count(word, &l->cp, error);
-    case SEARCH_EP:
-        return read_count(word, &l->ep, error);
-    case SEARCH_MICROBATCH:
-        return read_count(word, &l->microbatch, error);
-    case SEARCH_VPP:
-        return read_count(word, &l->vpp, error);
-    case SEARCH_SCHEDULE:
-        l->schedule = schedule_find(word->value);
-        return read_kind(word, l->schedule, error);
-    case SEARCH_SHARDING:
-        l->sharding = sharding_find(word->value);
-        return read_kind(word, l->sharding, error);
-    case SEARCH_RECOMPUTE:
-        return read_recompute(word, &l->recompute, error);
-    case SEARCH_SEQUENCE_PARALLEL:
-        return read_truth(word, &l->sequence_parallel, error);
-    case SEARCH_KEY_COUNT:
-        break;
-    }
-    return false;
+    return plan_layout_read(out, key, word->value) || say_value(word, key, error);
 }
 
+/* PLAN_KEY_COUNT: it is none that can be asked for. */
 static unsigned find_key(const char *name)
 {
-    static const char *const heads[SEARCH_KEY_COUNT] = {[SEARCH_MICROBATCH] = "mb",
-                                                        [SEARCH_SHARDING] = "shards",
-                                                        [SEARCH_SEQUENCE_PARALLEL] = "sp"};
-    for (unsigned i = 0; i < SEARCH_KEY_COUNT; i++)
-        if (strcmp(search_key_names[i], name) == 0 ||
-            (heads[i] != NULL && strcmp(heads[i], name) == 0))
+    static const char *const heads[PLAN_AXIS_COUNT] = {
+        [PLAN_MICROBATCH] = "mb", [PLAN_SHARDING] = "shards", [PLAN_SEQUENCE_PARALLEL] = "sp"};
+    for (unsigned i = 0; i < PLAN_KEY_COUNT; i++)
+        if ((i <= PLAN_DP || i == PLAN_RECOMPUTE_LAYERS) &&
+            (strcmp(plan_axis_names[i], name) == 0 ||
+             (i < PLAN_AXIS_COUNT && heads[i] != NULL && strcmp(heads[i], name) == 0)))
             return i;
-    return SEARCH_KEY_COUNT;
+    return PLAN_KEY_COUNT;
 }
 
 static bool read_word(const struct word *word, struct search_wish *w, struct error *error)
 {
     const unsigned key = find_key(word->key);
-    if (strcmp(word->key, "dp") == 0)
-        return w->dp == 0 ? read_count(word, &w->dp, error) : error_set(error, "dp is said twice");
-    if (strcmp(word->key, "recompute_layers") == 0)
-        return read_count(word, &w->layout.recompute_layers, error);
-    if (key == SEARCH_KEY_COUNT)
+    if (key == PLAN_KEY_COUNT)
         return error_set(error,
                          "%s is no key of a layout; they are tp, pp, cp, ep, dp, vpp, microbatch, "
                          "schedule, recompute, recompute_layers, sharding and sequence_parallel",
                          word->key);
-    if ((w->held >> key & 1u) != 0)
+    if ((w->held >> key & 1u) != 0 && key != PLAN_RECOMPUTE_LAYERS)
         return error_set(error, "%s is said twice", word->key);
     w->held |= 1u << key;
-    return read_value(word, w, key, error);
+    return read_value(word, (enum plan_axis)key, &w->layout, error);
 }
 
 bool search_wish_read(const char *text, struct search_wish *out, struct error *error)
@@ -153,24 +103,17 @@ bool search_wish_read(const char *text, struct search_wish *out, struct error *e
 /* The base of a search, with these values. */
 static void grant(const struct search_wish *w, struct configuration *c)
 {
-    const struct search_layout *l = &w->layout;
-    const bool order = (w->held >> SEARCH_SCHEDULE & 1u) != 0;
-    struct layout_spec *out = &c->layout;
-    out->tp = (w->held >> SEARCH_TP & 1u) ? l->tp : out->tp;
-    out->pp = (w->held >> SEARCH_PP & 1u) ? l->pp : out->pp;
-    out->cp = (w->held >> SEARCH_CP & 1u) ? l->cp : out->cp;
-    out->ep = (w->held >> SEARCH_EP & 1u) ? l->ep : out->ep;
-    out->pipeline.vpp = (w->held >> SEARCH_VPP & 1u) ? l->vpp : out->pipeline.vpp;
-    out->microbatch = (w->held >> SEARCH_MICROBATCH & 1u) ? l->microbatch : out->microbatch;
-    out->pipeline.schedule = order ? l->schedule : out->pipeline.schedule;
-    out->data.sharding = (w->held >> SEARCH_SHARDING & 1u) ? l->sharding : out->data.sharding;
-    if ((w->held >> SEARCH_SEQUENCE_PARALLEL & 1u) != 0)
-        out->sequence_parallel = l->sequence_parallel;
-    if ((w->held >> SEARCH_RECOMPUTE & 1u) != 0) {
-        out->recompute = l->recompute;
-        out->recompute_layers = l->recompute_layers;
-    }
-    out->pipeline.ends_count = false;
+    const struct configuration base = *c;
+    struct plan_layout layout = plan_layout_of(c);
+    for (unsigned key = 0; key < PLAN_AXIS_COUNT; key++)
+        if ((w->held >> key & 1u) != 0)
+            plan_layout_copy(&layout, &w->layout, (enum plan_axis)key);
+    if ((w->held >> PLAN_RECOMPUTE & 1u) != 0)
+        layout.recompute_layers = w->layout.recompute_layers;
+    layout.ends_count = false;
+    plan_layout_apply(&base, &layout, c);
+    if ((w->held >> PLAN_EP & 1u) != 0) /* of a dense model too, which a rule forbids */
+        c->layout.ep = w->layout.ep;
 }
 
 /* How far a row came; of two that came as far the leaner, or the faster. */
@@ -277,7 +220,7 @@ static void explain(const struct search *s, struct search_verdict *v)
     }
     if (v->row == NULL)
         return;
-    search_apply(s->base, &v->row->layout, &v->c);
+    plan_layout_apply(s->base, &v->row->layout, &v->c);
     if (v->played)
         v->missed = search_terms_broken(&s->question.terms, &v->leader);
     if (v->row->fate == FATE_RULE)
@@ -294,7 +237,7 @@ bool search_why(const struct search *s, const struct search_wish *wish, struct s
     grant(wish, &base);
     question.base = &base;
     question.held = wish->held;
-    question.dp = wish->dp;
+    question.dp = wish->layout.dp;
     question.leaders = WHY_LEADERS;
     question.terms = (struct search_terms){.best = question.terms.best}; /* they are told apart */
     question.told = NULL;

@@ -9,9 +9,8 @@
 
 /* Values of keys of the section `layout`, and dp. */
 struct search_wish {
-    unsigned held; /* of enum search_key */
-    uint32_t dp;   /* 0: any */
-    struct search_layout layout;
+    unsigned held; /* a bit each of enum plan_axis */
+    struct plan_layout layout;
 };
 /* "tp=4,pp=4,recompute=full" (mb, sp and shards stand for microbatch, sequence_parallel and
  * sharding, as tables head them). False with a sentence about the first word that is no key, or has

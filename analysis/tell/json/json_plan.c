@@ -7,7 +7,7 @@
 #include "models/sharding/sharding_kind.h"
 #include "sim/units.h"
 
-static void set_layout(json_t *o, const struct search_layout *l)
+static void set_layout(json_t *o, const struct plan_layout *l)
 {
     json_set(o, "tp", json_count(l->tp));
     json_set(o, "pp", json_count(l->pp));
@@ -207,9 +207,9 @@ static json_t *own_object(const struct search_own *own)
         return json_null();
     struct arena *arena = arena_create();
     json_t *o = leader_object(&own->leader, &own->row, own->rank), *values = json_array();
-    for (unsigned key = 0; key < SEARCH_KEY_COUNT; key++)
+    for (unsigned key = 0; key < PLAN_AXIS_COUNT; key++)
         if ((own->unsearched >> key & 1u) != 0)
-            json_append(values, json_text(search_own_value(arena, own, (enum search_key)key)));
+            json_append(values, json_text(search_own_value(arena, own, (enum plan_axis)key)));
     json_set(o, "not_searched", values);
     json_set(o, "less_free_than_headroom", json_boolean(own->tight));
     arena_destroy(arena);

@@ -63,7 +63,7 @@ static struct text number(uint32_t value)
     return out;
 }
 
-static struct text recompute_text(const struct search_layout *l)
+static struct text recompute_text(const struct plan_layout *l)
 {
     struct text out;
     if (l->recompute_layers > 0)
@@ -75,7 +75,7 @@ static struct text recompute_text(const struct search_layout *l)
 }
 
 /* "3+2": layouts whose first and last stage are given. */
-static struct text ends_text(const struct search_layout *l)
+static struct text ends_text(const struct plan_layout *l)
 {
     struct text out;
     if (l->first_stage_layers + l->last_stage_layers > 0)
@@ -96,7 +96,7 @@ static struct text step_text(const struct search_leader *l)
 static void write_cells(const struct layout_line *line, struct text *cells)
 {
     const struct search_leader *l = line->leader;
-    const struct search_layout *a = &l->row->layout;
+    const struct plan_layout *a = &l->row->layout;
     cells[COLUMN_name] = plain(line->name);
     cells[COLUMN_tp] = number(a->tp);
     cells[COLUMN_pp] = number(a->pp);
@@ -125,7 +125,7 @@ static void write_cells(const struct layout_line *line, struct text *cells)
 static bool usual_order(const struct layout_line *lines, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        const struct search_layout *l = &lines[i].leader->row->layout;
+        const struct plan_layout *l = &lines[i].leader->row->layout;
         if (l->schedule != (l->vpp > 1 ? &schedule_interleaved : &schedule_one_f_one_b))
             return false;
     }
@@ -183,7 +183,7 @@ void report_layouts(const struct session *session, const struct layout_line *lin
     arena_destroy(arena);
 }
 
-static struct text shares_text(const struct search_layout *l)
+static struct text shares_text(const struct plan_layout *l)
 {
     struct text out = {""};
     if (l->ep > 1)
@@ -191,7 +191,7 @@ static struct text shares_text(const struct search_layout *l)
     return out;
 }
 
-static struct text given_text(const struct search_layout *l)
+static struct text given_text(const struct plan_layout *l)
 {
     struct text out = {""};
     if (l->first_stage_layers + l->last_stage_layers > 0)
@@ -200,7 +200,7 @@ static struct text given_text(const struct search_layout *l)
     return out;
 }
 
-const char *report_layout_words(const struct search_layout *l, char out[LAYOUT_TEXT])
+const char *report_layout_words(const struct plan_layout *l, char out[LAYOUT_TEXT])
 {
     snprintf(out, LAYOUT_TEXT,
              "tp %" PRIu32 ", pp %" PRIu32 ", cp %" PRIu32 ", dp %" PRIu32 "%s, vpp %" PRIu32
@@ -212,7 +212,7 @@ const char *report_layout_words(const struct search_layout *l, char out[LAYOUT_T
     return out;
 }
 
-struct text report_layout_short(const struct search_layout *l)
+struct text report_layout_short(const struct plan_layout *l)
 {
     struct text out;
     int used = snprintf(out.s, sizeof out.s, "tp %" PRIu32 " pp %" PRIu32 " dp %" PRIu32, l->tp,

@@ -16,8 +16,8 @@ void report_layouts(const struct session *session, const struct layout_line *lin
 enum {
     LAYOUT_TEXT = 280
 };
-const char *report_layout_words(const struct search_layout *layout, char out[LAYOUT_TEXT]);
+const char *report_layout_words(const struct plan_layout *layout, char out[LAYOUT_TEXT]);
 /* "tp 8 pp 4 dp 16 mb 2 zero-1": context and chunks where there are any. */
-struct text report_layout_short(const struct search_layout *layout);
+struct text report_layout_short(const struct plan_layout *layout);
 
 #endif

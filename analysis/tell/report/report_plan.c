@@ -18,10 +18,10 @@ enum {
 };
 
 const char *report_plan_sets(struct arena *arena, const struct configuration *base,
-                             const struct search_layout *l)
+                             const struct plan_layout *l)
 {
-    const char *sets[SEARCH_SETS_MAX], *text = "";
-    const unsigned count = search_layout_sets(arena, base, l, sets);
+    const char *sets[PLAN_KEY_COUNT], *text = "";
+    const unsigned count = plan_layout_sets(arena, base, l, sets);
     for (unsigned i = 0; i < count; i++)
         text = arena_format(arena, "%s%s--set %s", text, i > 0 ? " " : "", sets[i]);
     return text;
@@ -128,10 +128,10 @@ static void print_yours(const struct session *s, const struct search *search)
 static const char *own_reason(struct arena *arena, const struct search_own *own)
 {
     const char *text = "";
-    for (unsigned key = 0; key < SEARCH_KEY_COUNT; key++)
+    for (unsigned key = 0; key < PLAN_AXIS_COUNT; key++)
         if ((own->unsearched >> key & 1u) != 0)
             text = arena_format(arena, "%s%s%s", text, *text != '\0' ? ", " : "",
-                                search_own_value(arena, own, (enum search_key)key));
+                                search_own_value(arena, own, (enum plan_axis)key));
     if (*text != '\0')
         return arena_format(arena, ", which has no layout with %s", text);
     return own->tight ? "" : ": it was set aside at pass detail";

@@ -26,6 +26,6 @@ struct plan_told {
 void report_plan(const struct session *session, const struct plan_told *told);
 /* "tp=8 pp=4 ...": the keys of a layout as --set takes them, with the section. */
 const char *report_plan_sets(struct arena *arena, const struct configuration *base,
-                             const struct search_layout *layout);
+                             const struct plan_layout *layout);
 
 #endif

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "analysis/plan/search/search_lead.h"
+#include "models/plan/ladder.h"
+#include "models/plan/plan_space.h"
 #include "sim/list.h"
 
 const char *const space_texts[SPACE_COUNT] = {
@@ -56,8 +58,8 @@ struct scenario *space_read_priced(unsigned space)
 size_t space_play(struct arena *arena, const struct configuration *base, unsigned held,
                   double usable_bytes, struct space_played **out)
 {
-    struct search_layout *layouts = NULL;
-    const uint32_t count = search_space(arena, base, held, &layouts);
+    struct plan_layout *layouts = NULL;
+    const uint32_t count = plan_space(arena, base, held, &layouts);
     struct space_played *all = NULL;
     uint32_t played = 0, room = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -65,13 +67,13 @@ size_t space_play(struct arena *arena, const struct configuration *base, unsigne
         do {
             struct configuration c;
             struct search_leader leader;
-            search_apply(base, &row.layout, &c);
+            plan_layout_apply(base, &row.layout, &c);
             if (!configuration_legal(&c) ||
                 !search_lead_play(base, &row, usable_bytes, NULL, &leader))
                 continue;
             LIST_ROOM(arena, all, played, 1, room);
             all[played++] = (struct space_played){row, leader};
-        } while (search_recompute_more(base, held, &row.layout));
+        } while (ladder_more(base, held, &row.layout));
     }
     for (uint32_t i = 0; i < played; i++)
         all[i].leader.row = &all[i].row;

@@ -139,7 +139,7 @@ static void held_keys_stay(void **state)
     snprintf(text, sizeof text, "%s%s", space_texts[1],
              "layout: {tp: 2, recompute: full, microbatch: 2}\n");
     struct scenario *scenario = space_read(text);
-    const unsigned held = 1u << SEARCH_TP | 1u << SEARCH_RECOMPUTE | 1u << SEARCH_MICROBATCH;
+    const unsigned held = 1u << PLAN_TP | 1u << PLAN_RECOMPUTE | 1u << PLAN_MICROBATCH;
     struct search *s = search_of(scenario, held, 3, 1);
     assert_true(s->leader_count > 0 && s->row_count > 3);
     for (uint32_t i = 0; i < s->row_count; i++) {
@@ -197,8 +197,8 @@ static void the_best_is_judged(void **state)
     (void)state;
     static const char *const wishes[] = {"tp=2", "pp=2,microbatch=1", "recompute=full",
                                          "tp=1,pp=1"};
-    static const unsigned held[] = {1u << SEARCH_TP, 1u << SEARCH_PP | 1u << SEARCH_MICROBATCH,
-                                    1u << SEARCH_RECOMPUTE, 1u << SEARCH_TP | 1u << SEARCH_PP};
+    static const unsigned held[] = {1u << PLAN_TP, 1u << PLAN_PP | 1u << PLAN_MICROBATCH,
+                                    1u << PLAN_RECOMPUTE, 1u << PLAN_TP | 1u << PLAN_PP};
     struct scenario *scenario = space_read(space_texts[1]);
     struct search *s = search_of(scenario, 0, 3, 2);
     for (unsigned i = 0; i < sizeof wishes / sizeof wishes[0]; i += SANITIZED_EVERY(2)) {
@@ -233,7 +233,8 @@ static void odd_wishes_are_refused(void **state)
         assert_true(error.text[0] != '\0');
     }
     assert_true(search_wish_read("tp=4,schedule=1f1b,sp=yes,mb=2,shards=fsdp,dp=2", &wish, &error));
-    assert_true(wish.layout.sequence_parallel && wish.layout.microbatch == 2 && wish.dp == 2);
+    assert_true(wish.layout.sequence_parallel && wish.layout.microbatch == 2 &&
+                wish.layout.dp == 2);
     assert_true(search_wish_read("recompute=block,recompute_layers=3", &wish, &error));
 }
 

@@ -11,6 +11,7 @@
 
 #include "analysis/plan/search/search_lead.h"
 #include "analysis/plan/search/searching.h"
+#include "models/plan/plan_space.h"
 #include "models/step/estimate/pass.h"
 #include "tests/analysis/plan/search_spaces.h"
 #include "tests/sanitized.h"
@@ -62,16 +63,16 @@ static void look(const char *text, struct seen *seen)
     struct scenario *scenario = space_read(text);
     const struct configuration *base = &scenario->configuration;
     struct arena *arena = arena_create();
-    struct search_layout *layouts = NULL;
+    struct plan_layout *layouts = NULL;
     struct topology topology;
     struct error error;
     assert_true(topology_build(arena, &base->cluster, &topology, &error));
-    const uint32_t count = search_space(arena, base, 0, &layouts);
+    const uint32_t count = plan_space(arena, base, 0, &layouts);
     for (uint32_t i = 0; i < count; i += EVERY * SANITIZED_EVERY(4)) {
         struct configuration c;
         struct search_leader leader;
         const struct search_row row = {.layout = layouts[i]};
-        search_apply(base, &layouts[i], &c);
+        plan_layout_apply(base, &layouts[i], &c);
         if (configuration_legal(&c) &&
             search_lead_play(base, &row, base->gpu.hbm.usable_bytes, NULL, &leader))
             look_at(&c, &topology, leader.step_s, seen);
@@ -102,15 +103,15 @@ static int rising(const void *a, const void *b)
 /* The steps of all layouts of a space, nothing recomputed, that fit a card; shortest first. */
 static uint32_t play_all(struct arena *arena, const struct configuration *base, double **out)
 {
-    struct search_layout *layouts = NULL;
-    const uint32_t count = search_space(arena, base, 0, &layouts);
+    struct plan_layout *layouts = NULL;
+    const uint32_t count = plan_space(arena, base, 0, &layouts);
     double *steps = ARENA_ARRAY(arena, double, count);
     uint32_t played = 0;
     for (uint32_t i = 0; i < count; i++) {
         struct configuration c;
         struct search_leader leader;
         const struct search_row row = {.layout = layouts[i]};
-        search_apply(base, &layouts[i], &c);
+        plan_layout_apply(base, &layouts[i], &c);
         if (configuration_legal(&c) &&
             search_lead_play(base, &row, base->gpu.hbm.usable_bytes, NULL, &leader))
             steps[played++] = leader.step_s;
@@ -153,12 +154,12 @@ static void the_bound_is_of_the_row_as_it_is(void **state)
     (void)state;
     struct scenario *scenario = space_read(space_texts[0]);
     struct arena *arena = arena_create();
-    struct search_layout *layouts = NULL;
+    struct plan_layout *layouts = NULL;
     struct topology topology;
     struct error error;
     const struct configuration *base = &scenario->configuration;
     assert_true(topology_build(arena, &base->cluster, &topology, &error));
-    assert_true(search_space(arena, base, 0, &layouts) > 0);
+    assert_true(plan_space(arena, base, 0, &layouts) > 0);
     struct search_row row = {.layout = layouts[0]};
     const struct search_ground ground = {
         .base = base, .topology = &topology, .usable_bytes = base->gpu.hbm.usable_bytes};

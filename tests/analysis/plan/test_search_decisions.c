@@ -11,6 +11,7 @@
 #include "analysis/plan/search/search_batch.h"
 #include "analysis/plan/search/search_book.h"
 #include "analysis/plan/search/search_order.h"
+#include "models/plan/plan_space.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/analysis/plan/search_spaces.h"
@@ -99,7 +100,7 @@ static void noise_is_not_planned_for(void **state)
     struct search *s = search_with(&noisy, 3, NULL);
     assert_int_equal(s->leader_count, 3);
     for (uint32_t i = 0; i < 3; i++) {
-        assert_true(search_layout_same(&s->leaders[i].row->layout, &calm->leaders[i].row->layout));
+        assert_true(plan_layout_same(&s->leaders[i].row->layout, &calm->leaders[i].row->layout, 0));
         assert_true(s->leaders[i].step_s == calm->leaders[i].step_s);
     }
     search_destroy(calm);
@@ -186,8 +187,8 @@ static void a_book_knows_its_rows(void **state)
     (void)state;
     struct arena *arena = arena_create();
     struct scenario *scenario = space_read(space_texts[5]);
-    struct search_layout *layouts = NULL;
-    const uint32_t places = search_space(arena, &scenario->configuration, 0, &layouts);
+    struct plan_layout *layouts = NULL;
+    const uint32_t places = plan_space(arena, &scenario->configuration, 0, &layouts);
     struct search_book *book = search_book_create(arena, &scenario->configuration, places);
     struct error error;
     search_book_row(book, 0, &layouts[0]);
@@ -235,7 +236,7 @@ static void each_try_counts(void **state)
 static bool was_measured(const struct search *s, const struct search_row *row)
 {
     struct configuration c;
-    search_apply(s->base, &row->layout, &c);
+    plan_layout_apply(s->base, &row->layout, &c);
     return model_error_of(&residues_shipped, &c, NULL).nearness == NEAR_LAYOUT;
 }
 
@@ -288,11 +289,11 @@ static void another_batch_is_told_where_it_brings_more(void **state)
     struct configuration base = scenario->configuration;
     for (unsigned tp_held = 0; tp_held < 2; tp_held++) {
         struct search_batch near;
-        struct search *s = search_batch(&base, 53, tp_held << SEARCH_TP);
+        struct search *s = search_batch(&base, 53, tp_held << PLAN_TP);
         search_batch_near(arena, s, &near);
         assert_true(near.known == !tp_held && near.batch == 48);
         assert_true(near.layouts > 2 * near.own_layouts);
-        struct search *other = search_batch(&base, 48, tp_held << SEARCH_TP);
+        struct search *other = search_batch(&base, 48, tp_held << PLAN_TP);
         const double more = other->leaders[0].tokens_per_s / s->leaders[0].tokens_per_s;
         assert_true(near.faster_ratio == more && (more > 1.01) == near.known);
         search_destroy(other);

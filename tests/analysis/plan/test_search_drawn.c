@@ -60,11 +60,11 @@ static struct search *search_for(const struct scenario *scenario, uint32_t leade
     return search;
 }
 
-static bool same_place(struct search_layout a, const struct search_layout *b)
+static bool same_place(struct plan_layout a, const struct plan_layout *b)
 {
     a.recompute = b->recompute;
     a.recompute_layers = b->recompute_layers;
-    return search_layout_same(&a, b);
+    return plan_layout_same(&a, b, 0);
 }
 
 static int compare_steps(const void *a, const void *b)

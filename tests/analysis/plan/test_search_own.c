@@ -35,11 +35,11 @@ static struct search *search_for(const struct scenario *scenario, struct search_
     return search;
 }
 
-static void rank_layout(struct search *search, const struct search_layout *layout,
+static void rank_layout(struct search *search, const struct plan_layout *layout,
                         struct search_own *own)
 {
     struct configuration c;
-    search_apply(search->base, layout, &c);
+    plan_layout_apply(search->base, layout, &c);
     search_own_rank(search, &c, own);
 }
 
@@ -80,7 +80,7 @@ static void one_that_is_not_searched_leads(void **state)
     struct scenario *scenario = space_read_priced(SPACE);
     struct search *s = search_for(scenario, (struct search_terms){.best = BEST_STEP}, 0.0);
     struct search_own own;
-    const struct search_layout best = s->leaders[0].row->layout;
+    const struct plan_layout best = s->leaders[0].row->layout;
     const struct search_leader first = s->leaders[0], second = s->leaders[1];
     const double fell = second.as_fast_probability;
     uint32_t rows = 0;
@@ -98,7 +98,7 @@ static void one_that_is_not_searched_leads(void **state)
     assert_true(fabs(s->safe.as_fast_probability - fell) < 1e-12);
     assert_true(own.fits && !own.found);
     assert_int_equal(own.rank, 1);
-    assert_int_equal(own.unsearched, 1u << SEARCH_MICROBATCH);
+    assert_int_equal(own.unsearched, 1u << PLAN_MICROBATCH);
     assert_int_equal(s->leader_count, LEADERS);
     assert_true(s->leaders[0].step_s == first.step_s && s->leaders[0].row == &own.row);
     assert_true(s->leaders[1].step_s == second.step_s);
@@ -116,7 +116,7 @@ static void a_slow_one_or_a_late_one_is_no_leader(void **state)
     struct scenario *scenario = space_read_priced(SPACE);
     struct search *s = search_for(scenario, (struct search_terms){.best = BEST_STEP}, 0.0);
     struct search_own own;
-    struct search_layout slow = s->leaders[0].row->layout;
+    struct plan_layout slow = s->leaders[0].row->layout;
     slow.recompute = RECOMPUTE_FULL;
     slow.recompute_layers = 0;
     for (uint32_t i = 0; i < s->row_count; i++) /* the search had to walk nowhere */
@@ -156,14 +156,14 @@ static void a_tight_one_is_told(void **state)
     struct search *s = search_for(scenario, (struct search_terms){.best = BEST_STEP}, 0.0);
     struct search_own own;
     const double usable = s->base->gpu.hbm.usable_bytes, peak = s->leaders[1].peak_reserved_bytes;
-    const struct search_layout layout = s->leaders[1].row->layout;
+    const struct plan_layout layout = s->leaders[1].row->layout;
     s->question.headroom_ratio = 1.0 - peak * (1.0 - 1e-9) / usable;
     rank_layout(s, &layout, &own);
     assert_true(own.fits && own.tight);
     s->question.headroom_ratio = 1.0 - peak * (1.0 + 1e-9) / usable;
     rank_layout(s, &layout, &own);
     assert_true(own.fits && !own.tight);
-    struct search_layout broken = layout;
+    struct plan_layout broken = layout;
     broken.tp = 3;
     rank_layout(s, &broken, &own);
     assert_true(own.stated && !own.fits && own.rank == 0);
@@ -206,18 +206,18 @@ static void values_are_named_as_keys_are(void **state)
                                                       .sequence_parallel = true,
                                                       .schedule = &schedule_one_f_one_b,
                                                       .sharding = &sharding_zero_1}}};
-    static const char *const names[SEARCH_KEY_COUNT] = {"tp 2",
-                                                        "pp 3",
-                                                        "cp 4",
-                                                        "ep 5 with etp 6",
-                                                        "microbatch 8",
-                                                        "schedule 1f1b",
-                                                        "vpp 7",
-                                                        "recompute modules",
-                                                        "sharding zero-1",
-                                                        "sequence_parallel true"};
-    for (unsigned key = 0; key < SEARCH_KEY_COUNT; key++)
-        assert_string_equal(search_own_value(arena, &own, (enum search_key)key), names[key]);
+    static const char *const names[PLAN_AXIS_COUNT] = {"tp 2",
+                                                       "pp 3",
+                                                       "cp 4",
+                                                       "ep 5 with etp 6",
+                                                       "microbatch 8",
+                                                       "schedule 1f1b",
+                                                       "vpp 7",
+                                                       "recompute modules",
+                                                       "sharding zero-1",
+                                                       "sequence_parallel true"};
+    for (unsigned key = 0; key < PLAN_AXIS_COUNT; key++)
+        assert_string_equal(search_own_value(arena, &own, (enum plan_axis)key), names[key]);
     arena_destroy(arena);
 }
 
@@ -230,7 +230,7 @@ static void experts_cut_otherwise_are_not_searched(void **state)
     struct search *s = search_for(scenario, (struct search_terms){.best = BEST_STEP}, 0.0);
     unsigned asked = 0;
     for (uint32_t i = 0; i < s->row_count; i++) {
-        struct search_layout layout = s->rows[i].layout;
+        struct plan_layout layout = s->rows[i].layout;
         struct search_own own;
         bool met = false;
         if (layout.tp < 2 || layout.ep < 2 || s->rows[i].fate == FATE_RULE)
@@ -241,7 +241,7 @@ static void experts_cut_otherwise_are_not_searched(void **state)
         rank_layout(s, &layout, &own);
         if (!own.fits)
             continue;
-        assert_int_equal(own.unsearched >> SEARCH_EP & 1u, !met);
+        assert_int_equal(own.unsearched >> PLAN_EP & 1u, !met);
         asked += !met;
     }
     assert_true(asked > 0);

@@ -13,6 +13,7 @@
 
 #include "analysis/plan/search/search.h"
 #include "analysis/plan/search/search_store.h"
+#include "models/plan/plan_space.h"
 #include "scenarios/assemble/scenario.h"
 
 /* Memory is scarce, so that rows are judged again; the first ones do not fit. */
@@ -215,13 +216,13 @@ static void a_book_is_hostile(void **state)
     (void)state;
     struct arena *arena = arena_create();
     const struct configuration *base = &scenario->configuration;
-    struct search_layout *layouts = NULL;
-    const uint32_t places = search_space(arena, base, 0, &layouts);
+    struct plan_layout *layouts = NULL;
+    const uint32_t places = plan_space(arena, base, 0, &layouts);
     struct search_book *book = search_book_create(arena, base, places);
     struct search_row legal = {.fate = FATE_RULE};
     for (uint32_t i = 0; i < places; i++) {
         struct configuration c;
-        search_apply(base, &layouts[i], &c);
+        plan_layout_apply(base, &layouts[i], &c);
         if (i != 1) /* another part has that one */
             search_book_row(book, i, &layouts[i]);
         if (legal.fate == FATE_RULE && i > 1 && configuration_legal(&c))

@@ -67,10 +67,9 @@ static void weeks_are_those_of_a_run(void **state)
     struct search *s = search_for(scenario, &wish, (struct search_terms){.best = BEST_GOODPUT}, 2);
     const struct search_leader *first = &s->leaders[0];
     assert_non_null(first->weeks);
-    const char *sets[SEARCH_SETS_MAX];
+    const char *sets[PLAN_KEY_COUNT];
     const struct scenario_options how = {
-        .sets = sets,
-        .set_count = search_layout_sets(s->arena, s->base, &first->row->layout, sets)};
+        .sets = sets, .set_count = plan_layout_sets(s->arena, s->base, &first->row->layout, sets)};
     struct error error = {""};
     struct scenario *own =
         scenario_read("own", scenario->file.text, scenario->file.text_bytes, &how, &error);
@@ -123,10 +122,9 @@ static void the_time_behind_the_end_is_not_counted(void **state)
     const struct search_weeks_wish wish = {.scenario = scenario, .seeds = SEEDS};
     struct search *s = search_for(scenario, &wish, (struct search_terms){.best = BEST_GOODPUT}, 1);
     const struct search_leader *first = &s->leaders[0];
-    const char *sets[SEARCH_SETS_MAX];
+    const char *sets[PLAN_KEY_COUNT];
     const struct scenario_options how = {
-        .sets = sets,
-        .set_count = search_layout_sets(s->arena, s->base, &first->row->layout, sets)};
+        .sets = sets, .set_count = plan_layout_sets(s->arena, s->base, &first->row->layout, sets)};
     struct error error = {""};
     struct scenario *own =
         scenario_read("own", scenario->file.text, scenario->file.text_bytes, &how, &error);
@@ -159,10 +157,10 @@ static void what_keeps_nothing_is_soon_known(void **state)
         struct search *s =
             search_for(scenario, &wish, (struct search_terms){.best = BEST_GOODPUT}, 1);
         const struct search_weeks *weeks = s->leaders[0].weeks;
-        const char *sets[SEARCH_SETS_MAX];
+        const char *sets[PLAN_KEY_COUNT];
         const struct scenario_options how = {
             .sets = sets,
-            .set_count = search_layout_sets(s->arena, s->base, &s->leaders[0].row->layout, sets)};
+            .set_count = plan_layout_sets(s->arena, s->base, &s->leaders[0].row->layout, sets)};
         struct error error = {""};
         struct scenario *own =
             scenario_read("own", scenario->file.text, scenario->file.text_bytes, &how, &error);

@@ -1,0 +1,253 @@
+#include "models/plan/plan_space.h"
+
+#include "models/schedule/schedule_kind.h"
+#include "models/sharding/sharding_kind.h"
+#include "sim/check.h"
+#include "sim/list.h"
+
+enum {
+    CONTEXT_MAX = 64,
+    SEQUENCE_LEAST = 2048, /* of a rank: below that its blocks are mostly latency */
+    CHUNKS_MOST = 64,      /* of a stage, as the rules have it */
+    MICROBATCH_MOST = 64,
+    RANKS_MOST = 1 << 22
+};
+
+struct space {
+    struct arena *arena;
+    const struct configuration *base;
+    unsigned held;
+    struct plan_layout *rows;
+    uint32_t count, room;
+};
+
+static bool held(const struct space *s, enum plan_axis key)
+{
+    return (s->held >> key & 1u) != 0;
+}
+
+static void add(struct space *s, const struct plan_layout *layout)
+{
+    LIST_ROOM(s->arena, s->rows, s->count, 1, s->room);
+    s->rows[s->count++] = *layout;
+}
+
+/* What the software offers: its usual kind, and that which shards all; beside those zero-0 and
+ * zero-1, or for PyTorch's own data parallelism ddp, fsdp and hsdp. Kinds between belong to whom
+ * the one that shards all is a ZeRO stage. */
+static bool offers(const struct configuration *c, const struct sharding_kind *kind)
+{
+    const struct software_profile *software = &c->software;
+    const struct sharding_kind *usual = sharding_find(software->usual.sharding);
+    const struct sharding_kind *full = sharding_find(software->usual.full_sharding);
+    const bool units = usual->units || (full != NULL && full->units);
+    const bool stages = (full != NULL && full->shards_weights && !full->units) ||
+                        (usual->shards_gradients && !usual->units);
+    if (kind == usual || kind == full || kind == &sharding_zero_0)
+        return true;
+    if (kind->hybrid)
+        return usual->units && configuration_replicas(c) > c->cluster.node.gpus;
+    if (kind->units)
+        return units;
+    return kind == &sharding_zero_1 ? !usual->units : stages;
+}
+
+static void add_shardings(struct space *s, struct plan_layout layout)
+{
+    struct configuration c;
+    plan_layout_apply(s->base, &layout, &c);
+    if (held(s, PLAN_SHARDING)) {
+        add(s, &layout);
+        return;
+    }
+    for (unsigned i = 0; i < sharding_kind_count; i++) {
+        const struct sharding_kind *kind = sharding_kinds[i];
+        const bool alone = configuration_replicas(&c) == 1;
+        const bool deep = kind->shards_gradients && layout.pp > 1; /* holds no less than zero-1 */
+        if (alone ? kind != &sharding_zero_0 : deep || !offers(&c, kind))
+            continue;
+        layout.sharding = kind;
+        add(s, &layout);
+    }
+}
+
+static void add_sequences(struct space *s, struct plan_layout layout)
+{
+    const bool able = s->base->software.offers.sequence_parallelism && layout.tp > 1;
+    if (held(s, PLAN_SEQUENCE_PARALLEL)) {
+        add_shardings(s, layout);
+        return;
+    }
+    layout.sequence_parallel = false;
+    add_shardings(s, layout);
+    layout.sequence_parallel = true;
+    if (able)
+        add_shardings(s, layout);
+}
+
+static bool divides(const struct space *s, bool ends, uint64_t chunks)
+{
+    return (s->base->model.layers + (ends ? 2 : 0)) % chunks == 0;
+}
+
+static void add_order(struct space *s, struct plan_layout layout, uint32_t vpp)
+{
+    layout.vpp = vpp;
+    layout.schedule = vpp > 1 ? &schedule_interleaved : &schedule_one_f_one_b;
+    if (held(s, PLAN_SCHEDULE))
+        layout.schedule = s->base->layout.pipeline.schedule;
+    plan_layout_settle_ends(s->base, &layout);
+    add_sequences(s, layout);
+}
+
+static void add_orders(struct space *s, struct plan_layout layout)
+{
+    const struct configuration *c = s->base;
+    const bool may = c->software.pipeline.interleaves && layout.pp > 1 &&
+                     (!held(s, PLAN_SCHEDULE) || c->layout.pipeline.schedule->interleaved);
+    if (held(s, PLAN_VPP)) {
+        add_order(s, layout, layout.vpp);
+        return;
+    }
+    add_order(s, layout, 1);
+    const uint64_t most = (c->model.layers + 2) / layout.pp;
+    for (uint32_t v = 2; may && v <= most && v <= CHUNKS_MOST; v++) {
+        const uint64_t chunks = (uint64_t)layout.pp * v;
+        const bool usual = v == c->software.usual.chunks;
+        if (usual || divides(s, false, chunks) ||
+            (c->software.pipeline.even_stages && divides(s, true, chunks)))
+            add_order(s, layout, v);
+    }
+}
+
+static void add_microbatches(struct space *s, struct plan_layout layout)
+{
+    const uint64_t share = s->base->training.global_batch / layout.dp;
+    if (held(s, PLAN_MICROBATCH)) {
+        add_orders(s, layout);
+        return;
+    }
+    for (uint32_t m = 1; m <= MICROBATCH_MOST; m++) {
+        layout.microbatch = m;
+        if ((m & (m - 1)) == 0 || (share > 0 && share % m == 0))
+            add_orders(s, layout);
+    }
+}
+
+uint64_t plan_share_after(const struct configuration *c, uint64_t ep)
+{
+    for (ep++; ep <= c->model.moe.experts; ep++)
+        if (c->model.moe.experts % ep == 0)
+            return ep;
+    return 0;
+}
+
+uint64_t plan_share_etp(const struct configuration *c, uint64_t ep)
+{
+    return c->layout.etp == 0 && ep > 1 ? 1 : c->layout.etp;
+}
+
+static void add_shares(struct space *s, struct plan_layout layout)
+{
+    const uint64_t ranks = (uint64_t)layout.tp * layout.cp * layout.dp;
+    if (s->base->model.moe.experts == 0 || held(s, PLAN_EP)) {
+        add_microbatches(s, layout);
+        return;
+    }
+    for (uint64_t ep = 1; ep > 0 && ep <= ranks; ep = plan_share_after(s->base, ep)) {
+        layout.ep = (uint32_t)ep;
+        layout.etp = (uint32_t)plan_share_etp(s->base, ep);
+        if (ranks % ((layout.etp > 0 ? layout.etp : layout.tp) * ep) == 0)
+            add_microbatches(s, layout);
+    }
+}
+
+static bool tp_divides(const struct plan_splits *s)
+{
+    return (s->heads == 0 || s->heads % s->at_tp == 0) && s->gpus % s->at_tp == 0;
+}
+
+/* Once more pp, else the next cp, else the next tp. */
+static bool advance(struct plan_splits *s)
+{
+    const bool begins = s->looked++ == 0, divides = !begins && tp_divides(s);
+    const uint64_t both = s->at_tp * s->at_cp;
+    if (divides && s->at_pp < s->pp.last && both * (s->at_pp + 1) <= s->gpus) {
+        s->at_pp++;
+        return true;
+    }
+    s->at_pp = s->pp.first;
+    if (divides && 2 * s->at_cp <= s->cp.last) {
+        s->at_cp *= 2;
+        return true;
+    }
+    s->at_cp = s->cp.first;
+    s->at_tp = begins ? s->tp.first : s->at_tp + 1;
+    return s->at_tp <= s->tp.last;
+}
+
+bool plan_splits_next(struct plan_splits *s)
+{
+    while (advance(s)) {
+        const uint64_t ranks = s->at_tp * s->at_cp * s->at_pp;
+        s->at_dp = s->gpus / ranks;
+        if (tp_divides(s) && s->gpus % ranks == 0 &&
+            (s->size == 0 || s->at_tp * s->at_pp == s->size))
+            return true;
+    }
+    return false;
+}
+
+/* cp is a power of two that leaves each rank so much of the sequence. */
+static uint64_t most_context(const struct configuration *c)
+{
+    uint64_t cp = 1;
+    while (2 * cp <= CONTEXT_MAX && c->training.sequence / (2 * cp) >= SEQUENCE_LEAST)
+        cp *= 2;
+    return cp;
+}
+
+static struct plan_range range_of(const struct space *s, enum plan_axis key, uint64_t stated,
+                                  uint64_t most)
+{
+    return held(s, key) ? (struct plan_range){stated, stated} : (struct plan_range){1, most};
+}
+
+static struct plan_splits splits_of(const struct space *s)
+{
+    const struct configuration *c = s->base;
+    const uint64_t domain = c->cluster.node.gpus, heads = c->model.attention.heads,
+                   most_stages = c->model.layers + 2;
+    struct plan_splits splits = {
+        .gpus = configuration_gpus(c),
+        .heads = held(s, PLAN_TP) ? 0 : heads,
+        .tp = range_of(s, PLAN_TP, c->layout.tp, domain < heads ? domain : heads),
+        .cp = range_of(s, PLAN_CP, c->layout.cp, most_context(c)),
+        .pp = range_of(s, PLAN_PP, c->layout.pp, most_stages),
+    };
+    if (splits.pp.first > most_stages) /* held, and no layers for them */
+        splits.tp.last = 0;
+    return splits;
+}
+
+uint32_t plan_space(struct arena *arena, const struct configuration *base, unsigned held_keys,
+                    struct plan_layout **out)
+{
+    struct space s = {.arena = arena, .base = base, .held = held_keys};
+    struct plan_layout layout = plan_layout_of(base);
+    struct plan_splits splits = splits_of(&s);
+    CHECK(configuration_gpus(base) <= RANKS_MOST);
+    if (!held(&s, PLAN_RECOMPUTE)) {
+        layout.recompute = RECOMPUTE_NONE;
+        layout.recompute_layers = 0;
+    }
+    while (plan_splits_next(&splits)) {
+        layout.tp = (uint32_t)splits.at_tp;
+        layout.cp = (uint32_t)splits.at_cp;
+        layout.pp = (uint32_t)splits.at_pp;
+        layout.dp = (uint32_t)splits.at_dp;
+        add_shares(&s, layout);
+    }
+    *out = s.rows;
+    return s.count;
+}

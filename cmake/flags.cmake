@@ -13,7 +13,7 @@ if(ORRERY_MUTATION)
   target_compile_options(orrery_flags INTERFACE -w -Werror=incompatible-pointer-types -Werror=int-conversion
     -Werror=implicit-function-declaration)
 else()
-  target_compile_options(orrery_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow
+  target_compile_options(orrery_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wswitch-enum
     $<$<BOOL:${ORRERY_WERROR}>:-Werror>)
 endif()
 target_compile_options(orrery_flags INTERFACE

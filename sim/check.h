@@ -24,6 +24,9 @@ const struct check_context *check_enter(const struct check_context *context);
 void check_replay(const char *command);
 _Noreturn void check_failed(const char *claim, const char *file, int line);
 
+/* Where no way leads: behind a switch over an enum that returns for each value that may come. The
+ * claim in words is what does not hold then. */
+#define UNREACHABLE(claim) check_failed(claim, __FILE__, __LINE__)
 #define CHECK(claim) ((claim) ? (void)0 : check_failed(#claim, __FILE__, __LINE__))
 #ifdef NDEBUG
 #define DCHECK(claim) ((void)0)

@@ -225,7 +225,7 @@ static void started_remove(struct share *share, uint32_t id)
             return;
         }
     }
-    check_failed("a waiting activity stands in started", __FILE__, __LINE__);
+    UNREACHABLE("a waiting activity stands in started");
 }
 
 void share_finish(struct share *share, double now_s, uint32_t id)

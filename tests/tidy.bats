@@ -83,6 +83,16 @@ function_of() { # lines of body
     sed -i 's/int e, int f)/int e, int f, int g)/' sim/a.c
     tells "function takes more than six parameters" "sim/a.c:8: 7"
 }
+@test "a default: in a switch over an enum" {
+    printf 'int a_of(int x)\n{\n    switch (%s) {\n    case %s:\n        return 1;\n    default:\n        return 2;\n    }\n}\n' x A_ONE >>sim/a.c
+    tells "default: in a switch over names" "sim/a.c:12"
+    sed -i 's/switch (x)/switch ((int)x)/' sim/a.c
+    run "$PROJECT/tests/tidy" .
+    [[ "$output" != *"switch over names"* ]]
+    sed -i -e 's/switch ((int)x)/switch (x)/' -e "s/A_ONE/'a'/" sim/a.c
+    run "$PROJECT/tests/tidy" .
+    [[ "$output" != *"switch over names"* ]]
+}
 @test "tabs and trailing space" {
     printf '/* x */ \n' >>sim/a.c
     run "$PROJECT/tests/tidy" .

@@ -48,9 +48,14 @@ double simulated_time_s(const struct calibrate_point *point)
         return START_S * point_size(point, "count");
     case POINT_COLLECTIVE:
         return bytes / (200.0 * GIGA) + 5.0 * START_S;
-    default:
+    case POINT_GEMM:
+    case POINT_ATTENTION:
+    case POINT_MEMORY:
         return fmax(flops / rate, bytes / (3.0 * TERA)) + START_S;
+    case POINT_KIND_COUNT:
+        break;
     }
+    UNREACHABLE("kind is an enum point_kind");
 }
 
 static bool is_hot(const struct simulated_state *s)

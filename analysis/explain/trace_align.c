@@ -47,9 +47,22 @@ static enum trace_group group_of(enum span_kind kind)
         return GROUP_OPTIMIZER;
     case SPAN_OTHER:
         return GROUP_UNKNOWN;
-    default:
-        return span_communicates(kind) ? GROUP_COMMUNICATION : GROUP_STREAM;
+    case SPAN_NORM:
+    case SPAN_ELEMENTWISE:
+    case SPAN_COPY:
+        return GROUP_STREAM;
+    case SPAN_ALL_REDUCE:
+    case SPAN_ALL_GATHER:
+    case SPAN_REDUCE_SCATTER:
+    case SPAN_BROADCAST:
+    case SPAN_ALL_TO_ALL:
+    case SPAN_SEND_RECV:
+    case SPAN_COMMUNICATION:
+        return GROUP_COMMUNICATION;
+    case SPAN_KIND_COUNT:
+        break;
     }
+    UNREACHABLE("kind is an enum span_kind");
 }
 
 static struct trace_feature *features_of(struct arena *arena, struct trace_list list)

@@ -412,7 +412,7 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons event, void *user
 {
     struct server *server = lws_context_user(lws_get_context(wsi));
     struct answer *answer = user;
-    switch (event) {
+    switch ((int)event) { /* of libwebsockets: a hundred more are none of ours */
     case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED:
         enter_idle(server, wsi, FIRST_SECONDS);
         return 0;

@@ -5,6 +5,7 @@
 
 #include "analysis/output/text/shell.h"
 #include "scenarios/language/quantity.h"
+#include "sim/check.h"
 
 enum {
     BAR_WIDTH = 16,
@@ -43,9 +44,10 @@ static struct text metric_text(enum study_metric metric, double value)
         return format_bytes(value);
     case METRIC_IN_MONEY:
         return format_money(value);
-    default:
+    case METRIC_IN_PLAIN:
         return format_quantity(value);
     }
+    UNREACHABLE("the unit is one of metrics");
 }
 
 struct text study_value_text(const struct vary *vary, double number)

@@ -55,9 +55,13 @@ double collective_bus_factor(enum comm_op op, uint32_t ranks)
     case COMM_REDUCE_SCATTER:
     case COMM_ALL_TO_ALL:
         return (n - 1.0) / n;
-    default:
+    case COMM_BROADCAST:
+    case COMM_SEND:
+    case COMM_RING_EXCHANGE:
+    case COMM_EXPERT_EXCHANGE:
         return 1.0;
     }
+    UNREACHABLE("op is an enum comm_op");
 }
 
 /* Members of each node: how many nodes, the most and the fewest in one. GPUs stand node by node. */

@@ -4,6 +4,7 @@
 
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
+#include "sim/check.h"
 #include "sim/random.h"
 
 const char *const cp_method_names[] = {"all_gather", "ring", "all_to_all", "all_to_all_ring", NULL};
@@ -52,16 +53,17 @@ static uint64_t inner_ranks(const struct configuration *c)
 struct context_ranks configuration_context_ranks(const struct configuration *c)
 {
     const uint64_t cp = c->layout.cp;
-    switch (c->layout.context.method) {
+    switch ((enum cp_method)c->layout.context.method) {
     case CP_RING:
         return (struct context_ranks){1, cp};
     case CP_ALL_TO_ALL:
         return (struct context_ranks){cp, 1};
     case CP_ALL_TO_ALL_RING:
         return (struct context_ranks){inner_ranks(c), cp / inner_ranks(c)};
-    default:
+    case CP_ALL_GATHER:
         return (struct context_ranks){1, 1};
     }
+    UNREACHABLE("method is an enum cp_method");
 }
 
 const struct dispatch_kind *configuration_dispatch(const struct configuration *c)

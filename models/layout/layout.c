@@ -288,9 +288,19 @@ static uint32_t group_key(const struct layout_builder *b, uint32_t rank, enum st
                    : GROUP_NONE;
     case STREAM_WORLD: /* every part of one copy */
         return replica_index(b, rank) / b->shards;
-    default: /* other streams have no collective communicator */
+    case STREAM_COMPUTE: /* these have no collective communicator */
+    case STREAM_SEND_NEXT:
+    case STREAM_RECV_PREV:
+    case STREAM_SEND_PREV:
+    case STREAM_RECV_NEXT:
+    case STREAM_COPY:
+    case STREAM_TO_HOST:
+    case STREAM_FROM_HOST:
         return GROUP_NONE;
+    case STREAM_COUNT:
+        break;
     }
+    UNREACHABLE("kind is an enum stream");
 }
 
 /* Opens `keys` groups behind the others; next[key] becomes the row of its first member. */
@@ -373,18 +383,15 @@ static uint32_t pair_of_receiver(const struct pairs *pairs, uint32_t rank)
 
 uint32_t layout_group_of(const struct layout *layout, uint32_t rank, enum stream stream)
 {
-    switch (stream) {
-    case STREAM_SEND_NEXT:
+    if (stream == STREAM_SEND_NEXT)
         return pair_of_sender(&layout->forward, rank);
-    case STREAM_RECV_PREV:
+    if (stream == STREAM_RECV_PREV)
         return pair_of_receiver(&layout->forward, rank);
-    case STREAM_SEND_PREV:
+    if (stream == STREAM_SEND_PREV)
         return pair_of_sender(&layout->backward, rank);
-    case STREAM_RECV_NEXT:
+    if (stream == STREAM_RECV_NEXT)
         return pair_of_receiver(&layout->backward, rank);
-    default:
-        return layout->group_of[stream] != NULL ? layout->group_of[stream][rank] : GROUP_NONE;
-    }
+    return layout->group_of[stream] != NULL ? layout->group_of[stream][rank] : GROUP_NONE;
 }
 
 static struct group pair_at(const struct pairs *pairs, enum stream kind, uint32_t group)

@@ -1,8 +1,10 @@
 #include "models/plan/ladder.h"
 
+#include "sim/check.h"
+
 bool ladder_frees(const struct configuration *c, int level)
 {
-    switch (level) {
+    switch ((enum recompute)level) {
     case RECOMPUTE_SELECTIVE:
         return c->training.attention == ATTENTION_MATH && c->software.offers.selective_recompute;
     case RECOMPUTE_PER_OPERATOR:
@@ -16,9 +18,11 @@ bool ladder_frees(const struct configuration *c, int level)
         return false;
     case RECOMPUTE_UNIFORM: /* which frees more than all of it, or less */
         return false;
-    default:
+    case RECOMPUTE_NONE:
+    case RECOMPUTE_FULL:
         return true;
     }
+    UNREACHABLE("level is an enum recompute");
 }
 
 bool ladder_level(struct configuration *c)

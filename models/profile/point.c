@@ -1,5 +1,7 @@
 #include "models/profile/point.h"
 
+#include "sim/check.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,9 +89,15 @@ double point_flops(const struct calibrate_point *p)
         return 2.0 * p->size[0] * p->size[1] * p->size[2] * p->size[3];
     case POINT_ATTENTION:
         return attention_flops(p);
-    default:
+    case POINT_MEMORY:
+    case POINT_COPY:
+    case POINT_LAUNCH:
+    case POINT_COLLECTIVE:
         return 0.0;
+    case POINT_KIND_COUNT:
+        break;
     }
+    UNREACHABLE("kind is an enum point_kind");
 }
 
 double point_bytes(const struct calibrate_point *p)
@@ -110,9 +118,12 @@ double point_bytes(const struct calibrate_point *p)
         return s[0];
     case POINT_COLLECTIVE:
         return s[1];
-    default:
+    case POINT_LAUNCH:
         return 0.0;
+    case POINT_KIND_COUNT:
+        break;
     }
+    UNREACHABLE("kind is an enum point_kind");
 }
 
 /* Nodes of a collective need not be said: in one. */

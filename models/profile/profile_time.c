@@ -71,9 +71,15 @@ static void coordinates(const struct calibrate_point *p, double out[COORDINATES]
         values[1] = s[0];
         values[2] = fmax(s[2], 1.0);
         break;
-    default:
+    case POINT_GEMM:
+    case POINT_GROUPED:
+    case POINT_MEMORY:
+    case POINT_COPY:
+    case POINT_LAUNCH:
+    case POINT_KIND_COUNT:
         for (unsigned i = 0; i < COORDINATES && i < point_axes(p->kind); i++)
             values[i] = s[i];
+        break;
     }
     for (unsigned i = 0; i < COORDINATES; i++)
         out[i] = log2(values[i]);

@@ -167,7 +167,7 @@ static bool is_receive(unsigned stream)
 
 static bool stream_fits(const struct op *op)
 {
-    switch (op->kind) {
+    switch ((enum op_kind)op->kind) {
     case OP_COMPUTE:
         return (STREAMS_ALONE >> op->stream & 1u) != 0;
     case OP_COLLECTIVE:
@@ -178,9 +178,8 @@ static bool stream_fits(const struct op *op)
         return is_send(op->stream);
     case OP_RECV:
         return is_receive(op->stream);
-    default:
-        return false;
     }
+    return false;
 }
 
 static const char *op_problem(const struct program *p, uint32_t index)

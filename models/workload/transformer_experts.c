@@ -11,6 +11,8 @@
  * with the sorting, and what is sent reads and writes the tokens themselves. */
 #include "models/workload/transformer_piece.h"
 
+#include "sim/check.h"
+
 #define FP32_BYTES 4.0
 #define FLAG_BYTES 1.0
 /* For each token and expert, as moe_utils.py topk_routing_with_score_function writes it in PyTorch:
@@ -189,7 +191,21 @@ double transformer_experts_temporary(const struct rank_share *s, enum piece piec
         return backward ? (1.0 + s->gates) * inner : 0.0;
     case PIECE_EXPERT_DOWN:
         return rows * row_bytes(s) * (sorts(s) ? 2.0 : 1.0) + (backward ? inner : 0.0);
-    default:
-        return 0.0;
+    case PIECE_CLOSE:
+    case PIECE_NORM1:
+    case PIECE_QKV:
+    case PIECE_ROPE:
+    case PIECE_RING:
+    case PIECE_CORE:
+    case PIECE_PROJECT:
+    case PIECE_RESIDUAL:
+    case PIECE_NORM2:
+    case PIECE_UP:
+    case PIECE_ACTIVATE:
+    case PIECE_DOWN:
+    case PIECE_FINAL_NORM:
+    case PIECE_KIND_COUNT:
+        break;
     }
+    UNREACHABLE("the piece is one of experts or latents");
 }

@@ -73,15 +73,29 @@ static struct stream_piece stream_of(const struct rank_share *s, enum piece piec
             p->block.activation_forward_bytes * (gated ? GATED_FORWARD : 1.0),
             p->block.activation_backward_bytes * (gated ? GATED_BACKWARD : 1.0),
             p->block.activation_launches};
-    default:
-        CHECK(piece == PIECE_CLOSE || piece == PIECE_RESIDUAL);
+    case PIECE_CLOSE:
+    case PIECE_RESIDUAL:
         return (struct stream_piece){"residual",
                                      "residual gradient",
                                      residual,
                                      p->block.residual_forward_bytes,
                                      p->block.residual_backward_bytes,
                                      p->block.residual_launches};
+    case PIECE_LATENT:
+    case PIECE_QKV:
+    case PIECE_RING:
+    case PIECE_CORE:
+    case PIECE_PROJECT:
+    case PIECE_UP:
+    case PIECE_DOWN:
+    case PIECE_ROUTE:
+    case PIECE_EXPERT_UP:
+    case PIECE_EXPERT_DOWN:
+    case PIECE_COMBINE:
+    case PIECE_KIND_COUNT:
+        break;
     }
+    UNREACHABLE("the piece is one stream through memory");
 }
 
 bool transformer_piece_present(const struct rank_share *share, enum piece piece)

@@ -114,11 +114,24 @@ unsigned transformer_piece_linears(const struct rank_share *s, enum piece piece,
     case PIECE_EXPERT_UP:
     case PIECE_EXPERT_DOWN:
         return expert_linear(s, piece == PIECE_EXPERT_UP, out);
-    default:
-        CHECK(piece == PIECE_DOWN);
+    case PIECE_DOWN:
         out[0] = whole(s, down, s->ffn, s->hidden, false);
         return 1;
+    case PIECE_CLOSE:
+    case PIECE_NORM1:
+    case PIECE_ROPE:
+    case PIECE_RING:
+    case PIECE_CORE:
+    case PIECE_RESIDUAL:
+    case PIECE_NORM2:
+    case PIECE_ACTIVATE:
+    case PIECE_EXPERT_ACTIVATE:
+    case PIECE_COMBINE:
+    case PIECE_FINAL_NORM:
+    case PIECE_KIND_COUNT:
+        break;
     }
+    UNREACHABLE("the piece has linear layers");
 }
 
 /* Which product of a layer it is, counted from 1. */

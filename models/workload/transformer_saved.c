@@ -8,6 +8,8 @@
  * are left out. */
 #include "models/workload/transformer_piece.h"
 
+#include "sim/check.h"
+
 #define FP32_BYTES 4.0
 #define MASK_BYTES 1.0
 
@@ -291,9 +293,23 @@ double transformer_piece_temporary(const struct rank_share *s, enum piece piece,
         return backward ? gathered_input(s) + row * (1.0 + s->gates) * s->ffn : 0.0;
     case PIECE_DOWN:
         return backward ? gathered_input(s) + row * s->ffn : 0.0;
-    default:
+    case PIECE_LATENT:
+    case PIECE_ROUTE:
+    case PIECE_EXPERT_UP:
+    case PIECE_EXPERT_ACTIVATE:
+    case PIECE_EXPERT_DOWN:
+    case PIECE_COMBINE:
         return transformer_experts_temporary(s, piece, backward);
+    case PIECE_CLOSE:
+    case PIECE_NORM1:
+    case PIECE_RESIDUAL:
+    case PIECE_NORM2:
+    case PIECE_FINAL_NORM:
+        return 0.0;
+    case PIECE_KIND_COUNT:
+        break;
     }
+    UNREACHABLE("piece is an enum piece");
 }
 
 double transformer_piece_apart(const struct rank_share *s, enum piece piece, unsigned *count)

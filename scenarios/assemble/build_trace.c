@@ -3,6 +3,7 @@
 #include "scenarios/assemble/build_job.h"
 #include "scenarios/language/file.h"
 #include "scenarios/schema/trace.h"
+#include "sim/check.h"
 #include "sim/list.h"
 
 void build_cause_add(struct builder *b, struct cause_list *list, const struct failure_cause *cause,
@@ -36,7 +37,7 @@ static uint64_t unit_count(const struct builder *b, const struct failure_cause *
 {
     const struct job_spec *job = &b->scenario->job;
     uint64_t nodes = job->nodes + job->recovery.spares;
-    switch (kind) {
+    switch ((enum failure_unit)kind) {
     case UNIT_GPU:
         return nodes * job->gpus_per_node;
     case UNIT_NIC:
@@ -45,9 +46,10 @@ static uint64_t unit_count(const struct builder *b, const struct failure_cause *
         return nodes;
     case UNIT_DOMAIN:
         return like->domain_nodes ? (nodes + like->domain_nodes - 1) / like->domain_nodes : 0;
-    default:
+    case UNIT_JOB:
         return 1;
     }
+    UNREACHABLE("kind is an enum failure_unit");
 }
 
 static bool check_row(struct builder *b, const struct failure_cause *like,

@@ -4,6 +4,7 @@
 
 #include "scenarios/language/quantity.h"
 #include "scenarios/language/value.h"
+#include "sim/check.h"
 
 /* The member whose name is the longest beginning of `key`; NULL: none. */
 static const struct value *longest(const struct value *mapping, const char *key)
@@ -44,9 +45,15 @@ bool figure_counts(const struct param *param)
     case PARAM_FLOP_RATE:
     case PARAM_FREQUENCY:
         return true;
-    default:
+    case PARAM_FLAG:
+    case PARAM_COUNT:
+    case PARAM_POWER:
+    case PARAM_MONEY:
+    case PARAM_CHOICE:
+    case PARAM_TEXT:
         return false;
     }
+    UNREACHABLE("type is an enum param_type");
 }
 
 struct stated_figure figure_read(const struct param *param, const char *name, const char *text)

@@ -108,10 +108,17 @@ static void print_type(struct schema_writer *w, const char *path, const struct p
         else
             fprintf(w->out, "\"type\": [\"string\", \"number\", \"boolean\"]");
         break;
-    default:
+    case PARAM_TIME:
+    case PARAM_BYTES:
+    case PARAM_BANDWIDTH:
+    case PARAM_FLOP_RATE:
+    case PARAM_FREQUENCY:
+    case PARAM_POWER:
+    case PARAM_MONEY:
         fprintf(w->out, "\"type\": \"string\", \"pattern\": \"^" NUMBER_PATTERN " *(");
         print_units(w, quantity_units(param->type));
         fprintf(w->out, ")%s%s\"", takes_word ? "" : "$", or_word);
+        break;
     }
 }
 

@@ -228,7 +228,10 @@ static void take_event(struct parse *p, const yaml_event_t *event)
         CHECK(p->depth > 0);
         p->depth--;
         break;
-    default:
+    case YAML_NO_EVENT:
+    case YAML_STREAM_START_EVENT:
+    case YAML_STREAM_END_EVENT:
+    case YAML_DOCUMENT_END_EVENT:
         break;
     }
 }

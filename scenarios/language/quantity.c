@@ -232,10 +232,19 @@ bool quantity_read(enum param_type type, const char *text, const char *shown, st
         return read_count(text, shown, out, why);
     case PARAM_RATIO:
         return read_ratio(text, shown, out, why);
-    default:
-        CHECK(type != PARAM_CHOICE && type != PARAM_TEXT);
+    case PARAM_TIME:
+    case PARAM_BYTES:
+    case PARAM_BANDWIDTH:
+    case PARAM_FLOP_RATE:
+    case PARAM_FREQUENCY:
+    case PARAM_POWER:
+    case PARAM_MONEY:
         return read_physical(type, text, shown, out, why);
+    case PARAM_CHOICE:
+    case PARAM_TEXT:
+        break;
     }
+    UNREACHABLE("the type is that of a quantity");
 }
 
 /* Units that are written together: GB with TB, GiB with TiB, Gb/s with Tb/s. */

@@ -21,9 +21,19 @@ static void store(const struct param *param, const struct quantity *quantity, vo
     case PARAM_COUNT:
         *(uint64_t *)target = quantity->count;
         break;
-    default:
+    case PARAM_RATIO:
+    case PARAM_TIME:
+    case PARAM_BYTES:
+    case PARAM_BANDWIDTH:
+    case PARAM_FLOP_RATE:
+    case PARAM_FREQUENCY:
+    case PARAM_POWER:
+    case PARAM_MONEY:
         *(double *)target = quantity->number;
         break;
+    case PARAM_CHOICE:
+    case PARAM_TEXT:
+        UNREACHABLE("the type is that of a quantity");
     }
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/record/numbers/statistics.h"
+#include "sim/check.h"
 
 enum {
     WIDE = 64 /* GPUs */
@@ -42,9 +43,12 @@ static const char *key_of(const struct fit_row *row, enum crossing crossing, dou
         return c->gpu.name;
     case CROSS_LARGE:
         return parameters_of(row) >= large ? crossing_names[crossing] : NULL;
-    default:
+    case CROSS_WIDE:
         return configuration_ranks(c) > WIDE ? crossing_names[crossing] : NULL;
+    case CROSS_COUNT:
+        break;
     }
+    UNREACHABLE("crossing is an enum crossing");
 }
 
 void folds_fit(const struct folds *folds, const bool *chosen, struct fit_solution *out)

@@ -15,6 +15,7 @@
 #include "analysis/calibrate/cuda/cuda_device.h"
 #include "analysis/calibrate/simulated.h"
 #include "models/profile/profile.h"
+#include "sim/check.h"
 #include "sim/units.h"
 
 enum exits {
@@ -227,9 +228,12 @@ static const char *why_missing(enum campaign_end end)
         return "the card was lost";
     case CAMPAIGN_NOT_KEPT:
         return "the file took no more";
-    default:
+    case CAMPAIGN_OUT_OF_TIME:
         return "the minutes are over";
+    case CAMPAIGN_COMPLETE:
+        break;
     }
+    UNREACHABLE("something is missing");
 }
 
 static void tell_report(const struct campaign_report *r, const struct wishes *w,
@@ -275,9 +279,11 @@ static int code_of(enum campaign_end end, const struct error *error, const struc
         fprintf(stderr, "orrery-calibrate: interrupted; the same command goes on with %s\n",
                 w->output);
         return EXIT_INTERRUPTED;
-    default:
+    case CAMPAIGN_COMPLETE:
+    case CAMPAIGN_OUT_OF_TIME:
         return EXIT_DONE;
     }
+    UNREACHABLE("end is an enum campaign_end");
 }
 
 static int trouble(const struct error *error, int code)

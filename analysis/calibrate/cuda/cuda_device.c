@@ -25,7 +25,7 @@ enum device_answer cuda_answer(cudaError_t code, const char *call, struct error 
     if (code == cudaSuccess)
         return DEVICE_DONE;
     error_set(error, "%.200s: %s (%s)", call, cudaGetErrorString(code), cudaGetErrorName(code));
-    switch (code) {
+    switch ((int)code) { /* of CUDA: a hundred more end the context */
     case cudaErrorMemoryAllocation:
     case cudaErrorInvalidValue:
     case cudaErrorInvalidConfiguration:
@@ -103,10 +103,11 @@ static enum device_answer make(struct cuda_machine *m, struct error *error)
         return cuda_launches(m, error);
     case POINT_COLLECTIVE:
         return cuda_collective(m, error);
-    default:
-        error_set(error, "its kind is unknown");
-        return DEVICE_UNSUPPORTED;
+    case POINT_KIND_COUNT:
+        break;
     }
+    error_set(error, "its kind is unknown");
+    return DEVICE_UNSUPPORTED;
 }
 
 static enum device_answer prepare(void *state, const struct calibrate_point *point,

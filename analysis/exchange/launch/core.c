@@ -6,6 +6,8 @@
 
 #include "analysis/exchange/launch/launch_job.h"
 
+#include "sim/check.h"
+
 unsigned launch_stage(const struct sharding_kind *sharding)
 {
     if (sharding->shards_weights)
@@ -112,9 +114,12 @@ struct launch_recompute launch_core_recompute(const struct launch_job *job)
         return (struct launch_recompute){"full", "block", l->recompute_layers};
     case RECOMPUTE_UNIFORM:
         return (struct launch_recompute){"full", "uniform", l->recompute_layers};
-    default:
+    case RECOMPUTE_PER_OPERATOR: /* whole layers instead: launch_core_note_recompute says so */
+    case RECOMPUTE_MODULES:
+    case RECOMPUTE_FULL:
         return (struct launch_recompute){"full", "uniform", 1};
     }
+    UNREACHABLE("recompute is an enum recompute");
 }
 
 void launch_core_note_recompute(const struct launch_job *job, struct launch_text *text)

@@ -151,14 +151,15 @@ void launch_note_optimizer(const struct launch_job *job, struct launch_text *tex
 
 const char *launch_cp_type(const struct layout_spec *layout)
 {
-    switch (layout->context.method) {
+    switch ((enum cp_method)layout->context.method) {
     case CP_RING:
         return "p2p";
     case CP_ALL_TO_ALL:
         return "a2a";
     case CP_ALL_TO_ALL_RING:
         return "a2a+p2p";
-    default:
+    case CP_ALL_GATHER:
         return "all_gather";
     }
+    UNREACHABLE("method is an enum cp_method");
 }

@@ -6,6 +6,7 @@
 
 #include "analysis/exchange/launch/flavor.h"
 #include "analysis/exchange/launch/launch_job.h"
+#include "sim/check.h"
 
 /* What it makes of a sharding: parameters over shard x cp ranks, copies over replicate. */
 struct degrees {
@@ -192,9 +193,15 @@ static uint64_t spacing_of(const struct launch_job *job)
         return 2;
     case RECOMPUTE_BLOCK:
         return l->recompute_layers < job->most_layers ? job->most_layers / l->recompute_layers : 1;
-    default:
+    case RECOMPUTE_NONE:
+    case RECOMPUTE_SELECTIVE:
+    case RECOMPUTE_PER_OPERATOR:
+    case RECOMPUTE_MODULES:
+    case RECOMPUTE_UNIFORM:
+    case RECOMPUTE_FULL:
         return 1;
     }
+    UNREACHABLE("recompute is an enum recompute");
 }
 
 static void note_recompute(const struct launch_job *job, struct launch_text *text)

@@ -79,7 +79,7 @@ static bool sound(const struct search_book *book, const struct search_turn *own,
                   const struct search_turn *found)
 {
     const bool open = (own->known & SEARCH_JUDGED) != 0 && own->fate == FATE_OPEN;
-    switch (found->known) {
+    switch ((enum search_finding)found->known) {
     case SEARCH_JUDGED:
         return sound_judgement(book, own, found);
     case SEARCH_TIMED:
@@ -88,14 +88,13 @@ static bool sound(const struct search_book *book, const struct search_turn *own,
         return open;
     case SEARCH_PLAYED:
         return open && (!found->plays || sound_play(&found->leader));
-    default:
-        return false;
     }
+    return false;
 }
 
 static void copy(struct search_turn *own, const struct search_turn *found)
 {
-    switch (found->known) {
+    switch ((enum search_finding)found->known) {
     case SEARCH_JUDGED:
         own->layout = found->layout;
         own->fate = found->fate;
@@ -110,9 +109,10 @@ static void copy(struct search_turn *own, const struct search_turn *found)
     case SEARCH_LEDGER:
         own->fits = found->fits;
         break;
-    default:
+    case SEARCH_PLAYED:
         own->plays = found->plays;
         own->leader = found->leader;
+        break;
     }
     own->known |= found->known;
     own->kept |= found->kept;

@@ -267,7 +267,7 @@ const char *query_name(const struct query_row *row, unsigned column)
 
 enum query_type query_type(const struct query_row *row, unsigned column)
 {
-    switch (sqlite3_column_type(row->statement, (int)column)) {
+    switch ((int)sqlite3_column_type(row->statement, (int)column)) {
     case SQLITE_INTEGER:
         return QUERY_INTEGER;
     case SQLITE_FLOAT:

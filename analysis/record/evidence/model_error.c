@@ -25,6 +25,7 @@ const struct residues residues_shipped = {
     .pair_log_spread = pair, .from = words,
 #define EXPERTS(spread, pair) .experts_log_spread = spread, .experts_pair_log_spread = pair,
 #include "analysis/record/evidence/residues_list.h"
+#include "sim/check.h"
 #undef ROWS
 #undef SPREADS
 #undef EXPERTS
@@ -122,10 +123,12 @@ const char *model_error_sentence(const struct model_error *error, char *out, siz
         snprintf(out, size, "no measurement of this software on this card (%u of other software)",
                  error->rows);
         break;
-    default:
+    case NEAR_NOTHING:
         snprintf(out, size,
                  "no measurement of this software on this card, nor of either elsewhere");
         break;
+    case NEARNESS_COUNT:
+        UNREACHABLE("nearness is an enum nearness");
     }
     return out;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "models/sharding/sharding_kind.h"
+#include "sim/check.h"
 
 /* What each move makes smaller beside state that a sharding spreads. Pipeline stages hold fewer
  * layers but more microbatches at once, so activations stay. */
@@ -25,9 +26,13 @@ static bool move_shrinks(enum neighbour_move move, enum tenant tenant)
         return activations || state;
     case MOVE_PP:
         return state;
-    default:
+    case MOVE_SHARDING: /* by what the sharding says of itself */
+    case MOVE_TP_SPLIT:
         return false;
+    case MOVE_COUNT:
+        break;
     }
+    UNREACHABLE("move is an enum neighbour_move");
 }
 
 static bool sharding_shrinks(const struct sharding_kind *from, const struct sharding_kind *to,
@@ -41,9 +46,16 @@ static bool sharding_shrinks(const struct sharding_kind *from, const struct shar
     case TENANT_MASTER:
     case TENANT_MOMENTS:
         return to->shards_optimizer && !from->shards_optimizer;
-    default:
+    case TENANT_ACTIVATIONS:
+    case TENANT_TEMPORARY:
+    case TENANT_COMMUNICATION:
+    case TENANT_CONTEXT:
+    case TENANT_FRAGMENTATION:
         return false;
+    case TENANT_COUNT:
+        break;
     }
+    UNREACHABLE("tenant is an enum tenant");
 }
 
 static const char *word_of(const struct neighbour *n)

@@ -180,9 +180,14 @@ static void leave(struct job *job)
     case PHASE_MAINTENANCE:
         job_restart(job);
         break;
-    default:
+    case PHASE_LINK:
+    case PHASE_WAIT:
+    case PHASE_LOAD:
         job_restart_go_on(job);
         break;
+    case PHASE_STEPS:
+    case PHASE_END:
+        UNREACHABLE("the phase has an end that is known");
     }
 }
 
@@ -254,7 +259,9 @@ static void outside(struct job *job)
     case OUTSIDE_END:
         out_of_time(job, event.at_s);
         break;
-    default:
+    case OUTSIDE_SLOW_END:
+    case OUTSIDE_SLOW_FOUND:
+    case OUTSIDE_CORRUPT_FOUND:
         fault_learned(job, &event);
         break;
     }

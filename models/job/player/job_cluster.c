@@ -111,14 +111,16 @@ static uint32_t stage_of(const struct job *job, const struct fleet_event *event)
         !job_nodes_in_job(&job->nodes, event->node))
         return 0;
     uint32_t local = 0;
-    switch (spec->causes[event->cause].unit) {
+    switch ((enum failure_unit)spec->causes[event->cause].unit) {
     case UNIT_GPU:
         local = event->unit % spec->gpus_per_node;
         break;
     case UNIT_NIC:
         local = event->unit % spec->nics_per_node * spec->gpus_per_node / spec->nics_per_node;
         break;
-    default:
+    case UNIT_NODE:
+    case UNIT_DOMAIN:
+    case UNIT_JOB:
         break;
     }
     uint32_t position = job_nodes_position(&job->nodes, event->node);

@@ -14,9 +14,11 @@ static bool strikes(const struct job *job, enum job_phase phase)
     case PHASE_WAIT:
     case PHASE_LOAD:
         return job_chain_exposed(&job->chain);
-    default:
+    case PHASE_MAINTENANCE:
+    case PHASE_END:
         return false;
     }
+    UNREACHABLE("phase is an enum job_phase");
 }
 
 void job_enter(struct job *job, enum job_phase phase, double until_s)
@@ -41,11 +43,13 @@ void job_pass(struct job *job, double to_s)
     case PHASE_LOAD:
         job_account_load(&job->account, at_s, to_s);
         break;
-    default:
-        CHECK(job->clock.phase == PHASE_LINK);
+    case PHASE_LINK:
         job_account_link(&job->account, at_s, to_s,
                          (enum restart_link)job_chain_place(&job->chain));
         break;
+    case PHASE_STEPS:
+    case PHASE_END:
+        UNREACHABLE("the time of the phase is spent at once");
     }
     job_clock_spend(&job->clock, to_s);
 }

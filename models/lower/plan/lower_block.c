@@ -50,7 +50,6 @@ static void restart(struct stretch *s, enum phase phase)
 static void flush(struct stretch *s)
 {
     struct lowered_piece *p = &s->piece;
-    enum phase phase = (enum phase)p->phase;
     if (p->opens || p->closes || p->rebuilds || p->kernel_count > 0) {
         p->kernels = ARENA_ARRAY(s->arena, struct op_kernel, p->kernel_count);
         memcpy(p->kernels, s->kernels, sizeof *p->kernels * p->kernel_count);
@@ -63,7 +62,7 @@ static void flush(struct stretch *s)
             p->name = s->spec->name;
         push(s->arena, s->out, p);
     }
-    restart(s, phase);
+    restart(s, (enum phase)p->phase);
 }
 
 /* So many kernels like this one, and what the host launches for them. */
@@ -491,7 +490,11 @@ enum block_pieces lower_block_pieces(enum pass_kind kind)
         return PIECES_INPUT;
     case PASS_WEIGHTS:
         return PIECES_WEIGHTS;
-    default:
+    case PASS_FORWARD:
+    case PASS_FORWARD_PAIRED:
         return PIECES_FORWARD;
+    case PASS_KIND_COUNT:
+        break;
     }
+    UNREACHABLE("kind is an enum pass_kind");
 }

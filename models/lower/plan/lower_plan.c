@@ -298,9 +298,13 @@ uint32_t lower_plan_times(const struct lowering *l, uint32_t part, enum block_in
     case BLOCK_PREDICTION:
     case BLOCK_PREDICTION_HEAD:
         return ahead;
-    default:
-        return times + (ahead > 0 && index == lower_plan_predicting(l->c) ? ahead : 0);
+    case BLOCK_LAYER:
+    case BLOCK_LAYER_AGAIN:
+    case BLOCK_COUNT:
+        break;
     }
+    CHECK(index >= BLOCK_LAYER && index < BLOCK_HEAD); /* one of the variants of a layer */
+    return times + (ahead > 0 && index == lower_plan_predicting(l->c) ? ahead : 0);
 }
 
 struct pass_costs lower_plan_costs(struct arena *arena, const struct lowering *l)

@@ -82,9 +82,15 @@ static double recorded_bytes(const struct late *late, const struct segment_trans
         return t->bytes;
     case COMM_ALL_GATHER:
         return t->bytes / (double)late->l->c->layout.tp;
-    default:
+    case COMM_ALL_REDUCE:
+    case COMM_BROADCAST:
+    case COMM_ALL_TO_ALL:
+    case COMM_SEND:
+    case COMM_RING_EXCHANGE:
+    case COMM_EXPERT_EXCHANGE:
         return 0.0;
     }
+    UNREACHABLE("op is an enum comm_op");
 }
 
 void lower_late_buffer(struct late *late, const struct lowered_unit *unit, bool forward,

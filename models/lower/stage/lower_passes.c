@@ -23,16 +23,20 @@ struct passes {
 static double time_of(const struct passes *s, const struct pass *pass)
 {
     const uint32_t part = schedule_part(s->kind, s->shape, s->stage, pass->chunk);
-    switch (pass->kind) {
+    switch ((enum pass_kind)pass->kind) {
     case PASS_BACKWARD:
         return s->times->backward_s[part];
     case PASS_BACKWARD_INPUT:
         return s->times->input_s[part];
     case PASS_WEIGHTS:
         return s->times->weights_s[part];
-    default:
+    case PASS_FORWARD:
+    case PASS_FORWARD_PAIRED:
         return s->times->forward_s[part];
+    case PASS_KIND_COUNT:
+        break;
     }
+    UNREACHABLE("kind is an enum pass_kind");
 }
 
 static uint32_t compute(struct passes *s, const struct pass *pass)

@@ -129,7 +129,7 @@ static bool read_attribute(struct protobuf message, struct chakra_attribute *out
 
 static bool below_zero(struct protobuf_field field, uint64_t *out)
 {
-    switch (field.number) {
+    switch ((int)field.number) { /* of the format */
     case ATTRIBUTE_SINT32:
     case ATTRIBUTE_SINT64: /* zigzag: odd ones are below zero */
         *out = field.value >> 1;
@@ -230,7 +230,7 @@ static bool take_field(struct reading *r, struct chakra_node *node,
     const bool number = field->wire == PROTOBUF_VARINT, bytes = field->wire == PROTOBUF_BYTES;
     struct chakra_attribute attribute;
     struct protobuf broken;
-    switch (field->number) {
+    switch ((int)field->number) { /* of the format, or a later one */
     case NODE_ID:
         node->id = field->value;
         if (node->id > INT64_MAX)

@@ -64,7 +64,7 @@ bool protobuf_next(struct protobuf *message, struct protobuf_field *out)
         return stop(message, "the number of a field is out of range");
     *out = (struct protobuf_field){.number = (uint32_t)(key >> 3),
                                    .wire = (enum protobuf_wire)(key & 7)};
-    switch (key & 7) {
+    switch ((enum protobuf_wire)(key & 7)) {
     case PROTOBUF_VARINT:
         return protobuf_varint(message, &out->value) ||
                (message->problem == NULL && stop(message, "a number is missing"));
@@ -74,9 +74,8 @@ bool protobuf_next(struct protobuf *message, struct protobuf_field *out)
         return read_fixed(message, 4, &out->value);
     case PROTOBUF_BYTES:
         return read_bytes(message, out);
-    default:
-        return stop(message, "a field has no kind that is in use");
     }
+    return stop(message, "a field has no kind that is in use");
 }
 
 struct protobuf protobuf_within(const struct protobuf_field *field)

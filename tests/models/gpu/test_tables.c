@@ -25,9 +25,17 @@ static size_t size_of(enum param_type type)
         return sizeof(int);
     case PARAM_TEXT:
         return sizeof(char *);
-    default:
-        return sizeof(double);
+    case PARAM_RATIO:
+    case PARAM_TIME:
+    case PARAM_BYTES:
+    case PARAM_BANDWIDTH:
+    case PARAM_FLOP_RATE:
+    case PARAM_FREQUENCY:
+    case PARAM_POWER:
+    case PARAM_MONEY:
+        break;
     }
+    return sizeof(double);
 }
 
 static bool fallback_holds(const struct param *p)

@@ -49,9 +49,21 @@ static uint64_t wanted_size(const struct configuration *c, enum stream kind)
         return hybrid ? configuration_expert_shards(c) : configuration_expert_ranks(c).edp;
     case STREAM_EP_REPLICATE:
         return hybrid ? configuration_expert_ranks(c).edp / configuration_expert_shards(c) : 1;
-    default:
+    case STREAM_EMBED:
+    case STREAM_SEND_NEXT:
+    case STREAM_RECV_PREV:
+    case STREAM_SEND_PREV:
+    case STREAM_RECV_NEXT:
         return 2;
+    case STREAM_COMPUTE:
+    case STREAM_COPY:
+    case STREAM_TO_HOST:
+    case STREAM_FROM_HOST:
+    case STREAM_COUNT:
+        break;
     }
+    fail_msg("stream %d has no groups", kind);
+    return 0;
 }
 
 /* Does the rank take part in this kind at all? */
@@ -172,7 +184,14 @@ static bool relation_holds(const struct configuration *c, const struct layout *l
             case STREAM_EMBED:
                 holds = tp && cp && dp && !pp;
                 break;
-            default:
+            case STREAM_COMPUTE:
+            case STREAM_WORLD:
+            case STREAM_RECV_PREV:
+            case STREAM_RECV_NEXT:
+            case STREAM_COPY:
+            case STREAM_TO_HOST:
+            case STREAM_FROM_HOST:
+            case STREAM_COUNT:
                 break;
             }
             if (!holds)

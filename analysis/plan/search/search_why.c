@@ -35,20 +35,16 @@ static bool next_word(const char **text, struct word *out, struct error *error)
 /* A value of another type than the key takes. */
 static bool say_value(const struct word *word, enum plan_axis key, struct error *error)
 {
-    switch ((unsigned)key) {
-    case PLAN_SCHEDULE:
-    case PLAN_SHARDING:
+    if (key == PLAN_SCHEDULE || key == PLAN_SHARDING)
         return error_set(error, "no %s %s; see 'orrery list'", word->key, word->value);
-    case PLAN_RECOMPUTE:
+    if (key == PLAN_RECOMPUTE)
         return error_set(error,
                          "recompute takes none, selective, per_operator, modules, "
                          "every_other_layer, block, uniform or full, not %s",
                          word->value);
-    case PLAN_SEQUENCE_PARALLEL:
+    if (key == PLAN_SEQUENCE_PARALLEL)
         return error_set(error, "%s takes true or false, not %s", word->key, word->value);
-    default:
-        return error_set(error, "%s takes a whole number above 0, not %s", word->key, word->value);
-    }
+    return error_set(error, "%s takes a whole number above 0, not %s", word->key, word->value);
 }
 
 static bool read_value(const struct word *word, enum plan_axis key, struct plan_layout *out,

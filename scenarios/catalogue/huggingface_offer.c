@@ -8,7 +8,7 @@
 #include "scenarios/catalogue/huggingface_signs.h"
 
 /* Where types keep what a shape needs; the first name that the file has counts. */
-static const struct fact {
+static const struct offer_fact {
     const char *key, *names[6];
     bool optional; /* a shape has a default for it */
 } facts[] = {
@@ -22,7 +22,7 @@ static const struct fact {
 };
 /* What a preset tells, too, where the file does; `optional`: where the file does not, whatever
  * the preset has. */
-static const struct fact parts[] = {
+static const struct offer_fact parts[] = {
     {"experts",
      {"num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts", NULL},
      false},
@@ -125,7 +125,7 @@ static const char *const understood[] = {"model_type",
                                          "summary_*",
                                          NULL};
 
-static const json_t *fact_of(const json_t *json, const struct fact *fact)
+static const json_t *fact_of(const json_t *json, const struct offer_fact *fact)
 {
     for (const char *const *name = fact->names; *name; name++) {
         const json_t *member = json_object_get(json, *name);
@@ -135,7 +135,7 @@ static const json_t *fact_of(const json_t *json, const struct fact *fact)
     return NULL;
 }
 
-static bool names(const struct fact *list, unsigned count, const char *key)
+static bool names(const struct offer_fact *list, unsigned count, const char *key)
 {
     for (unsigned i = 0; i < count; i++)
         for (const char *const *name = list[i].names; *name; name++)

@@ -5,7 +5,7 @@
 
 #include "analysis/record/evidence/record_run.h"
 #include "analysis/record/numbers/job_record.h"
-#include "analysis/tell/json/json.h"
+#include "analysis/tell/document/document_lines.h"
 #include "analysis/tell/report/report.h"
 #include "models/plan/rule_of_thumb.h"
 #include "models/step/simulate/step.h"
@@ -57,8 +57,10 @@ static void report(const struct session *session, const struct result *result)
     struct arena *arena = arena_create();
     struct record record;
     record_of_run(arena, result, true, &record);
-    report_run(session, &record, true);
-    json_run(result, &record, NULL, session->out);
+    const struct fact *document =
+        report_run(&record, &(struct run_told){.result = result, .all = true});
+    document_print(document, report_run_lines, false, session);
+    document_print(document, report_run_lines, true, session);
     arena_destroy(arena);
 }
 
@@ -92,7 +94,14 @@ static void report_fit(const struct session *session, const struct result *resul
     struct rule_of_thumb rule;
     rule_of_thumb(&result->scenario->configuration, &rule);
     record_of_run(arena, result, true, &record);
-    report_memory(session, &record, result->advice.helps, &rule, 0, GPU_MAX);
+    const struct memory_told told = {.scenario = result->scenario,
+                                     .rule = &rule,
+                                     .helps = result->advice.helps,
+                                     .minimum_gpus = 0,
+                                     .limit = GPU_MAX};
+    const struct fact *document = report_memory(&record, &told);
+    document_print(document, report_memory_lines, false, session);
+    document_print(document, report_memory_lines, true, session);
     arena_destroy(arena);
 }
 

@@ -8,7 +8,7 @@
 #include "analysis/record/database/record_file.h"
 #include "analysis/record/evidence/record_run.h"
 #include "analysis/record/numbers/job_record.h"
-#include "analysis/tell/json/json_explain.h"
+#include "analysis/tell/document/document_lines.h"
 #include "analysis/tell/report/report_compare.h"
 
 #define ARGUMENTS struct compare_arguments
@@ -139,10 +139,7 @@ static int tell(const struct compare_arguments *a, struct session *session, stru
         fprintf(session->notes, "orrery compare: %s\n", error.text);
         return EXIT_TROUBLE;
     }
-    if (a->json)
-        json_compare(sides, &comparison, session->out);
-    else
-        report_compare(session, sides, &comparison);
+    document_print(report_compare(sides, &comparison), report_compare_lines, a->json, session);
     return comparison.timed ? EXIT_OK : EXIT_NOTHING_FITS;
 }
 

@@ -7,7 +7,7 @@
 #include "analysis/output/terminal/output.h"
 #include "analysis/output/text/format.h"
 #include "analysis/record/database/restore.h"
-#include "analysis/tell/json/json_explain.h"
+#include "analysis/tell/document/document_lines.h"
 #include "analysis/tell/report/report_explain.h"
 #include "analysis/tell/report/report_walls.h"
 #include "scenarios/language/quantity.h"
@@ -73,10 +73,8 @@ static int tell_walls(const struct explain_arguments *a, struct session *session
     const bool good = walls_gather(arena, scenario, assumed, &walls, &error);
     if (!good)
         fprintf(session->notes, "orrery: %s\n", error.text);
-    else if (a->json)
-        json_walls(scenario, &walls, session->out);
     else
-        report_walls(session, scenario, &walls);
+        document_print(report_walls(arena, scenario, &walls), report_walls_lines, a->json, session);
     arena_destroy(arena);
     return good ? EXIT_OK : EXIT_REJECTED;
 }
@@ -163,10 +161,7 @@ static int tell(const struct explain_arguments *a, struct session *session, stru
     if (!explanation_of(query, a->line.positional[0], arena, threads, e, &error)) {
         code = trouble(session, error.text);
     } else {
-        if (a->json)
-            json_explanation(e, session->out);
-        else
-            report_explain(session, e);
+        document_print(report_explain(e), report_explain_lines, a->json, session);
         code = draw(a, session, e);
     }
     arena_destroy(arena);

@@ -1,7 +1,7 @@
 #include "analysis/command/line/command.h"
 #include "analysis/command/line/load.h"
 #include "analysis/record/evidence/record_run.h"
-#include "analysis/tell/json/json.h"
+#include "analysis/tell/document/document_lines.h"
 #include "analysis/tell/report/report.h"
 #include "models/plan/minimum.h"
 
@@ -28,16 +28,16 @@ static void tell(const struct memory_arguments *arguments, struct session *sessi
     uint64_t minimum = result->step != NULL ? minimum_gpus(c, limit) : 0;
     struct rule_of_thumb rule;
     rule_of_thumb(c, &rule);
-    if (arguments->json) {
-        json_memory(result, &rule, minimum, session->out);
-        return;
-    }
     struct arena *arena = arena_create();
     struct record record;
     record_of_run(arena, result, false, &record);
-    report_memory(session, &record, result->advice.helps, &rule, minimum, limit);
-    if (arguments->verbose)
-        report_defaults(session, &record);
+    const struct memory_told told = {.scenario = result->scenario,
+                                     .rule = &rule,
+                                     .helps = result->advice.helps,
+                                     .minimum_gpus = minimum,
+                                     .limit = limit,
+                                     .all = arguments->verbose};
+    document_print(report_memory(&record, &told), report_memory_lines, arguments->json, session);
     arena_destroy(arena);
 }
 

@@ -12,7 +12,7 @@
 #include "analysis/record/evidence/uncertainty_record.h"
 #include "analysis/record/numbers/job_record.h"
 #include "analysis/record/numbers/lock_step.h"
-#include "analysis/tell/json/json.h"
+#include "analysis/tell/document/document_lines.h"
 #include "analysis/tell/report/report.h"
 #include "sim/pool.h"
 
@@ -145,10 +145,8 @@ static int finish_in(struct arena *arena, const struct run_arguments *arguments,
     record_of_run(arena, result, *store != NULL, &record);
     if (uncertainty != NULL)
         uncertainty_record(uncertainty, &record);
-    if (arguments->json)
-        json_run(result, &record, uncertainty, session->out);
-    else
-        report_run(session, &record, arguments->verbose);
+    const struct run_told told = {result, uncertainty, arguments->verbose};
+    document_print(report_run(&record, &told), report_run_lines, arguments->json, session);
     fflush(session->out);
     int code = EXIT_OK;
     if (*store != NULL) {

@@ -12,7 +12,8 @@ double uncertainty_mfu_ratio(const struct result *result, double step_s)
     return result->step->rates.mfu_ratio * result->step->step_s / step_s;
 }
 
-const char *uncertainty_verdict(const struct uncertain_comparison *comparison)
+/* "the first is faster", or that it is a tie. */
+static const char *verdict_of(const struct uncertain_comparison *comparison)
 {
     double p = comparison->faster_probability;
     bool tie = p > UNCERTAINTY_TIE_LOW && p < UNCERTAINTY_TIE_HIGH;
@@ -46,7 +47,7 @@ void uncertainty_record(const struct uncertainty *u, struct record *record)
         row->against_step_s = u->against->step_s;
         row->against_fits_ratio = uncertainty_fits_ratio(u->against);
         row->faster_probability = u->comparison.faster_probability;
-        row->verdict = uncertainty_verdict(&u->comparison);
+        row->verdict = verdict_of(&u->comparison);
         row->ratio_p10 = u->comparison.ratio[0];
         row->ratio_p50 = u->comparison.ratio[1];
         row->ratio_p90 = u->comparison.ratio[2];

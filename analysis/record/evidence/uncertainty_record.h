@@ -19,8 +19,6 @@ struct uncertainty {
 /* The quantities that follow from a step time: what is whole for a step, over it. */
 double uncertainty_tokens_per_s(const struct result *result, double step_s);
 double uncertainty_mfu_ratio(const struct result *result, double step_s);
-/* "the first is faster", or that it is a tie. */
-const char *uncertainty_verdict(const struct uncertain_comparison *comparison);
 /* Adds the tables uncertainty and influence. */
 void uncertainty_record(const struct uncertainty *uncertainty, struct record *record);
 

@@ -9,19 +9,12 @@
 #include <stdio.h>
 
 #include "analysis/exchange/launch/launch.h"
-#include "analysis/record/evidence/uncertainty_record.h"
 #include "analysis/record/numbers/result.h"
 #include "analysis/record/numbers/task_outcome.h"
 #include "analysis/study/study_report.h"
 #include "analysis/validate/rows/validate_report.h"
-#include "models/plan/rule_of_thumb.h"
 #include "models/step/simulate/collective_run.h"
 
-/* `uncertainty` NULL: not asked. */
-void json_run(const struct result *result, const struct record *record,
-              const struct uncertainty *uncertainty, FILE *out);
-void json_memory(const struct result *result, const struct rule_of_thumb *rule,
-                 uint64_t minimum_gpus, FILE *out);
 struct json_list_entry {
     const char *family, *name, *doc;
     const struct stated_figure *figures; /* of the one entry that was asked for; NULL: not asked */

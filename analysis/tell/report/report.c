@@ -1,22 +1,100 @@
-/* What `run` prints of a step; of weeks, in report_weeks.c. */
+/* A run: of a step time, breakdown, memory, communication; of weeks, in report_weeks.c. */
 #include "analysis/tell/report/report.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/output/text/format.h"
-#include "analysis/output/text/wrap.h"
+#include "analysis/record/numbers/job_record.h"
+#include "analysis/record/numbers/lock_step.h"
 #include "analysis/tell/report/report_parts.h"
 #include "models/layout/stream.h"
 #include "models/step/simulate/breakdown.h"
-#include "scenarios/language/source.h"
 
-enum {
-    BAR_WIDTH = 24,
-    LONG_SEQUENCE = 16384 /* from here on a causal mask changes MFU by a tenth and more */
-};
+static const char speed_lines[] =
+    "{if .timed}"
+    "\n{bold}One training step"
+    "{if not .fits}, were the {if .on_host}host{else}card{end} large enough{end}{plain}\n"
+    "  step time    {bold}{.step_s}{plain}\n"
+    "  tokens       {.tokens_per_s} a second, {.tokens_per_s_per_gpu} for each GPU\n"
+    "  MFU          {.mfu_ratio}   ({if .frozen}4N, frozen,{else}6N{end} + 12Lhs a token against "
+    "the dense {.precision} peak of {.peak_flops_per_s}/s)\n"
+    "{if .long}"
+    "  causal MFU   {.causal_mfu_ratio}   ({if .frozen}4N{else}6N{end} + 6Lhs: a token sees half "
+    "of the sequence)\n"
+    "{end}"
+    "  HFU          {.hfu_ratio}   (what the kernels do: recomputed FLOPs in, skipped scores out)\n"
+    "{if .pp > 1}  bubble       {.bubble_ratio} of the step of the mean rank\n{end}"
+    "{if .budget_tokens}"
+    "  training     {.budget_tokens/.tokens_per_s:time} of such steps for {.budget_tokens} tokens, "
+    "without failures\n"
+    "{end}"
+    "{if .cost_usd_per_step}{if not .wall_s}" /* weeks tell their own */
+    "  cost         {.cost_usd_per_step} a step, {.cost_usd_per_1e9_tokens} for 10^9 tokens"
+    "{if .cost_usd_for_budget}, {.cost_usd_for_budget} for {.budget_tokens}{end}\n"
+    "               ({.paid_gpus:count} GPUs at {.gpu_hour_usd} an hour)\n"
+    "{end}{end}{end}";
+
+static const char breakdown_lines[] =
+    "{if .step_told}{if .timed}"
+    "\n{bold}Where the time of the mean rank goes{plain}\n"
+    "{each .parts}"
+    "  {.name<11} {.seconds>9} {.seconds/.step_s>7}  {bar .seconds/.step_s 24}  {dim}{.meaning}"
+    "{plain}\n"
+    "{end}"
+    "  sum         {.sum_s>9} {.sum_s/.step_s>7}\n"
+    "{end}{end}";
+
+static const char traffic_lines[] =
+    "{if .step_told}{if .timed}"
+    "{if .streams}"
+    "\n{bold}Communication of the mean rank, and how much hides under compute{plain}\n"
+    "  stream             ops      busy    hidden   exposed\n"
+    "{each .streams}"
+    "  {.stream<12} {.op_count>9} {.busy_s>9} {.hidden_s>9} {.busy_s-.hidden_s>9}\n"
+    "{end}{end}"
+    "{if .wires}"
+    "\n{bold}Busiest wires, one direction{plain}\n"
+    "{each .wires}"
+    "  {.kind<8} {.use>6} of {.bytes_per_s>8} on average  {dim}{.from<0.39} to {.to<0.39} "
+    "({.link_count} alike), {.moved_bytes:decimal}{plain}\n"
+    "{end}{end}"
+    "{if .paths_drawn}"
+    "  {dim}Each flow keeps to one path, by a hash that seed {.seed:digits} draws: other seeds "
+    "have\n"
+    "  other collisions, and --uncertainty draws them too.{plain}\n"
+    "{end}"
+    "\n{dim}digest {.digest}, seed {.seed:digits}; {.rank_count} ranks in {.class_count} class"
+    "{if not .class_count = 1}es{end}, {.op_count} ops, {.event_count} events{plain}\n"
+    "{end}{end}";
+
+static const char weeks_end_lines[] =
+    "{if .wall_s}"
+    "{if .cut}\nonly the first {.kept_rows} failures, interruptions and checkpoints are kept\n{end}"
+    "\n{dim}{.step_variants:digits} condition{if not .step_variants = 1}s{end} of the step "
+    "simulated{plain}\n"
+    "{end}";
+
+static const char end_lines[] =
+    "{if .notes}\n{bold}Notes of the scenario{plain}\n{end}"
+    "{each .notes}  at {.at_s<8}  {wrap .text:clean}{end}"
+    "{if not .fits}\n'orrery memory' tells what fills the card, and how many cards it takes\n{end}";
+
+const char report_defaults_lines[] =
+    "{if .defaults_told}"
+    "\n{bold}Defaults taken{plain}\n"
+    "{each .defaults}"
+    "  {.key:clean<36} {.text:clean<12} {dim}{wrap .doc:clean}{plain}"
+    "{end}"
+    "{if not .defaults}  none\n{end}{end}";
+
+const char *const report_run_lines[] = {report_head_lines,     speed_lines,
+                                        breakdown_lines,       report_evidence_lines,
+                                        report_stage_lines,    report_failure_lines,
+                                        traffic_lines,         report_uncertainty_lines,
+                                        report_weeks_lines,    report_story_lines,
+                                        weeks_end_lines,       end_lines,
+                                        report_defaults_lines, NULL};
 
 static const char *part_meaning(enum breakdown_part part)
 {
@@ -37,61 +115,7 @@ static const char *part_meaning(enum breakdown_part part)
     return meanings[part];
 }
 
-static void print_cost(const struct session *s, const struct run_row *run)
-{
-    if (!isfinite(run->cost_usd_per_step) || isfinite(run->wall_s)) /* weeks tell their own */
-        return;
-    fprintf(s->out, "  cost         %s a step, %s for 10^9 tokens",
-            format_money(run->cost_usd_per_step).s, format_money(run->cost_usd_per_1e9_tokens).s);
-    if (isfinite(run->cost_usd_for_budget))
-        fprintf(s->out, ", %s for %s", format_money(run->cost_usd_for_budget).s,
-                format_quantity(run->budget_tokens).s);
-    fprintf(s->out, "\n               (%s GPUs at %s an hour)\n",
-            format_count(report_count(run->paid_gpus)).s, format_money(run->gpu_hour_usd).s);
-}
-
-/* At long sequences scores that a causal mask skips are most of 12Lhs: MFU then says little of the
- * machine, so the causal one stands beside it. */
-static void print_utilisation(const struct session *s, const struct run_row *run)
-{
-    const bool frozen = run->adapter != NULL && strcmp(run->adapter, "none") != 0;
-    fprintf(s->out, "  MFU          %s   (%s + 12Lhs a token against the dense %s peak of %s/s)\n",
-            format_percent(run->mfu_ratio).s, frozen ? "4N, frozen," : "6N",
-            format_shown(run->precision).s, format_flops(run->peak_flops_per_s).s);
-    if (run->causal == 1 && run->sequence >= LONG_SEQUENCE) {
-        fprintf(s->out, "  causal MFU   %s   (%s + 6Lhs: a token sees half of the sequence)\n",
-                format_percent(run->causal_mfu_ratio).s, frozen ? "4N" : "6N");
-    }
-    fprintf(s->out,
-            "  HFU          %s   (what the kernels do: recomputed FLOPs in, skipped scores out)\n",
-            format_percent(run->hfu_ratio).s);
-}
-
-static void print_speed(const struct session *s, const struct record *record)
-{
-    const struct run_row *run = record_run(record);
-    report_heading(s, run->fits == 1 ? "One training step"
-                      : report_host_fails(record)
-                          ? "One training step, were the host large enough"
-                          : "One training step, were the card large enough");
-    fprintf(s->out, "  step time    %s%s%s\n", session_bold(s), format_time(run->step_s).s,
-            session_plain(s));
-    fprintf(s->out, "  tokens       %s a second, %s for each GPU\n",
-            format_quantity(run->tokens_per_s).s, format_quantity(run->tokens_per_s_per_gpu).s);
-    print_utilisation(s, run);
-    if (run->pp > 1) {
-        fprintf(s->out, "  bubble       %s of the step of the mean rank\n",
-                format_percent(run->bubble_ratio).s);
-    }
-    if (isfinite(run->budget_tokens)) {
-        fprintf(s->out, "  training     %s of such steps for %s tokens, without failures\n",
-                format_time(run->budget_tokens / run->tokens_per_s).s,
-                format_quantity(run->budget_tokens).s);
-    }
-    print_cost(s, run);
-}
-
-static void print_breakdown(const struct session *s, const struct run_row *run)
+static void set_breakdown(struct fact *o, const struct run_row *run)
 {
     const double parts_s[PART_COUNT] = {
         [PART_COMPUTE] = run->compute_s,
@@ -107,43 +131,31 @@ static void print_breakdown(const struct session *s, const struct run_row *run)
         [PART_HOST] = run->host_s,
         [PART_STRAGGLER] = run->straggler_s,
     };
-    report_heading(s, "Where the time of the mean rank goes");
-    double sum = 0.0;
-    for (unsigned part = 0; part < PART_COUNT; part++) {
-        double seconds = parts_s[part];
-        sum += seconds;
-        if (seconds <= 0.0)
+    struct fact *breakdown = document_object_if(isfinite(run->step_s), o, "breakdown");
+    struct fact *array = document_array(o, ".parts");
+    double sum_s = 0.0;
+    for (unsigned part = 0; part < PART_COUNT && breakdown != NULL; part++) {
+        sum_s += parts_s[part];
+        document_real(breakdown, breakdown_names[part], IN_SECONDS, parts_s[part]);
+        if (!(parts_s[part] > 0.0))
             continue;
-        double ratio = seconds / run->step_s;
-        fprintf(s->out, "  %-11s %9s %7s  %s  %s%s%s\n", breakdown_names[part],
-                format_time(seconds).s, format_percent(ratio).s,
-                format_bar(ratio, BAR_WIDTH, s->utf8).s, session_dim(s),
-                part_meaning((enum breakdown_part)part), session_plain(s));
+        struct fact *one = document_object(array, NULL);
+        document_word(one, ".name", breakdown_names[part]);
+        document_real(one, ".seconds", IN_SECONDS, parts_s[part]);
+        document_word(one, ".meaning", part_meaning((enum breakdown_part)part));
     }
-    fprintf(s->out, "  %-11s %9s %7s\n", "sum", format_time(sum).s,
-            format_percent(sum / run->step_s).s);
+    document_real(o, ".sum_s", IN_SECONDS, sum_s);
 }
 
-static void print_streams(const struct session *s, const struct record *record)
+static void set_streams(struct fact *o, const struct record *record)
 {
     size_t count;
     const struct stream_use_row *rows = record_stream_use(record, &count);
-    bool any = false;
-    for (size_t i = 0; i < count; i++) {
-        const struct stream_use_row *t = &rows[i];
-        if (t->op_count == 0 || strcmp(t->stream, stream_names[STREAM_COMPUTE]) == 0 ||
-            strcmp(t->stream, stream_names[STREAM_COPY]) == 0)
-            continue;
-        if (!any) {
-            report_heading(s, "Communication of the mean rank, and how much hides under compute");
-            fprintf(s->out, "  %-12s %9s %9s %9s %9s\n", "stream", "ops", "busy", "hidden",
-                    "exposed");
-            any = true;
-        }
-        fprintf(s->out, "  %-12s %9s %9s %9s %9s\n", format_shown(t->stream).s,
-                format_count((uint64_t)t->op_count).s, format_time(t->busy_s).s,
-                format_time(t->hidden_s).s, format_time(t->busy_s - t->hidden_s).s);
-    }
+    struct fact *array = document_array(o, ".streams");
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].op_count != 0 && strcmp(rows[i].stream, stream_names[STREAM_COMPUTE]) != 0 &&
+            strcmp(rows[i].stream, stream_names[STREAM_COPY]) != 0)
+            document_columns(document_object(array, NULL), ROW_stream_use, &rows[i], "");
 }
 
 /* Share of the capacity of a wire of this class that the step used. */
@@ -152,143 +164,156 @@ static double link_use(const struct link_row *l, double step_s)
     return l->moved_bytes / (l->bytes_per_s * step_s);
 }
 
-static const struct link_row *busiest(const struct link_row *rows, size_t count, const char *kind,
-                                      double step_s)
-{
-    const struct link_row *best = NULL;
-    double most = 0.0;
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(rows[i].kind, kind) == 0 && link_use(&rows[i], step_s) > most) {
-            most = link_use(&rows[i], step_s);
-            best = &rows[i];
-        }
-    }
-    return best;
-}
-
 /* The busiest link class of each kind of wire. */
-static void print_links(const struct session *s, const struct record *record)
+static void set_wires(struct fact *o, const struct record *record)
 {
     size_t count;
     const struct link_row *rows = record_link(record, &count);
     const double step_s = record_run(record)->step_s;
-    bool any = false;
+    struct fact *array = document_array(o, ".wires");
     for (int kind = LINK_NVLINK; kind <= LINK_FABRIC; kind++) {
         const char *name = graph_link_kind_name((enum link_kind)kind);
-        const struct link_row *l = busiest(rows, count, name, step_s);
-        if (l == NULL)
+        const struct link_row *best = NULL;
+        for (size_t i = 0; i < count; i++)
+            if (strcmp(rows[i].kind, name) == 0 &&
+                link_use(&rows[i], step_s) > (best != NULL ? link_use(best, step_s) : 0.0))
+                best = &rows[i];
+        if (best == NULL)
             continue;
-        if (!any) {
-            report_heading(s, "Busiest wires, one direction");
-            any = true;
-        }
-        fprintf(s->out, "  %-8s %6s of %8s on average  %s%.39s to %.39s (%s alike), %s%s\n", name,
-                format_percent(link_use(l, step_s)).s, format_rate(l->bytes_per_s).s,
-                session_dim(s), format_shown(l->from).s, format_shown(l->to).s,
-                format_count((uint64_t)l->link_count).s, format_bytes_decimal(l->moved_bytes).s,
-                session_plain(s));
+        struct fact *one = document_object(array, NULL);
+        document_columns(one, ROW_link, best, "");
+        document_real(one, ".use", IN_RATIO, link_use(best, step_s));
     }
 }
 
-/* Where a hash chooses paths, this step is one draw of many. */
-static void print_paths(const struct session *s, const struct run_row *run)
+/* With the time that each note is for. */
+static void set_notes(struct fact *o, const struct record *record)
 {
-    if (run->paths_drawn == 1) {
-        fprintf(s->out,
-                "  %sEach flow keeps to one path, by a hash that seed %" PRIu64
-                " draws: other seeds "
-                "have\n  other collisions, and --uncertainty draws them too.%s\n",
-                session_dim(s), (uint64_t)run->seed, session_plain(s));
-    }
+    struct fact *notes = report_messages(o, ".notes", record, "note");
+    for (struct fact *one = notes->value.of.first; one != NULL; one = one->next)
+        document_real(one, ".at_s", IN_SECONDS,
+                      strtod(document_find(one, ".key", strlen(".key"))->value.word, NULL));
 }
 
-static void print_digest(const struct session *s, const struct run_row *run)
+static struct fact *facts_of(const struct record *record, const struct scenario *scenario)
 {
-    fprintf(s->out,
-            "\n%sdigest %s, seed %" PRIu64 "; %s ranks in %s class%s, %s ops, "
-            "%s events%s\n",
-            session_dim(s), format_shown(run->digest).s, (uint64_t)run->seed,
-            format_count((uint64_t)run->rank_count).s, format_count((uint64_t)run->class_count).s,
-            run->class_count == 1 ? "" : "es", format_count((uint64_t)run->op_count).s,
-            format_count((uint64_t)run->event_count).s, session_plain(s));
-}
-
-static void print_step(const struct session *s, const struct record *record)
-{
+    enum {
+        LONG_SEQUENCE = 16384 /* from here on a causal mask changes MFU by a tenth and more */
+    };
     const struct run_row *run = record_run(record);
-    const bool timed = isfinite(run->step_s);
-    report_head(s, record);
-    if (timed) {
-        print_speed(s, record);
-        print_breakdown(s, run);
-        report_evidence(s, record, false);
-    }
-    report_stages(s, record);
-    report_failure(s, record);
-    if (timed) {
-        print_streams(s, record);
-        print_links(s, record);
-        print_paths(s, run);
-        print_digest(s, run);
-    }
+    struct fact *o = document_begin(record->arena, "orrery.run/1", scenario);
+    size_t failures;
+    const struct out_of_memory_row *failure = record_out_of_memory(record, &failures);
+    document_metrics(o, run);
+    report_failure_facts(o, record);
+    set_breakdown(o, run);
+    report_stage_facts(o, record);
+    document_null(o, "stagger");
+    document_array(o, "warnings");
+    report_evidence_facts(o, record, false);
+    report_head_facts(o, record);
+    document_flag(o, ".on_host", failures > 0 && strcmp(failure->place, "host") == 0);
+    document_flag(o, ".frozen", run->adapter != NULL && strcmp(run->adapter, "none") != 0);
+    document_flag(o, ".long", run->causal == 1 && run->sequence >= LONG_SEQUENCE);
+    document_count(o, ".kept_rows", JOB_RECORD_MAX);
+    set_streams(o, record);
+    set_wires(o, record);
+    set_notes(o, record);
+    report_messages(o, ".defaults", record, "default");
+    document_flag(o, ".timed", isfinite(run->step_s));
+    report_uncertainty_facts(o, record);
+    return o;
 }
 
-static void print_notes(const struct session *s, const struct record *record)
+static void set_percentiles(struct fact *in, const char *key, enum document_unit unit,
+                            const double values[3])
 {
-    size_t count;
-    const struct message_row *rows = record_message(record, &count);
-    bool any = false;
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(rows[i].severity, "note") != 0)
-            continue;
-        if (!any) {
-            report_heading(s, "Notes of the scenario");
-            any = true;
-        }
-        int used = fprintf(s->out, "  at %-8s  ", format_time(strtod(rows[i].key, NULL)).s);
-        wrap_print(s->out, s->width, source_clean(record->arena, rows[i].text),
-                   used > 0 ? used : 0);
-    }
+    struct fact *o = document_object(in, key);
+    document_real(o, "p10", unit, values[0]);
+    document_real(o, "p50", unit, values[1]);
+    document_real(o, "p90", unit, values[2]);
 }
 
-void report_defaults(const struct session *s, const struct record *record)
+static void set_against(struct fact *in, const struct uncertainty *u,
+                        const struct uncertainty_row *row)
 {
-    size_t count;
-    const struct message_row *rows = record_message(record, &count);
-    bool any = false;
-    report_heading(s, "Defaults taken");
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(rows[i].severity, "default") != 0)
-            continue;
-        int used = fprintf(s->out, "  %-36s %-12s ", source_clean(record->arena, rows[i].key),
-                           source_clean(record->arena, rows[i].text));
-        fputs(session_dim(s), s->out);
-        wrap_print(s->out, s->width,
-                   rows[i].doc != NULL ? source_clean(record->arena, rows[i].doc) : "",
-                   used > 0 ? used : 0);
-        fputs(session_plain(s), s->out);
-        any = true;
-    }
-    if (!any)
-        fputs("  none\n", s->out);
+    struct fact *o = document_object_if(u->against != NULL, in, "against");
+    if (o == NULL)
+        return;
+    document_quote(o, "scenario", u->against->scenario->name);
+    document_columns(o, ROW_uncertainty, row,
+                     "step_time_s=against_step_s fits_ratio=against_fits_ratio faster_probability "
+                     "verdict");
+    set_percentiles(o, "time_ratio", IN_RATIO, u->comparison.ratio);
+    document_real(o, "model_error_shared", IN_RATIO, u->comparison.shared_ratio);
 }
 
-void report_run(const struct session *s, const struct record *record, bool all)
+static void set_uncertainty(struct fact *in, const struct record *record,
+                            const struct result *result, const struct uncertainty *u)
 {
-    const struct run_row *run = record_run(record);
-    const bool weeks = isfinite(run->wall_s);
-    if (weeks && !all) {
-        report_head(s, record);
-        print_speed(s, record);
-    } else {
-        print_step(s, record);
+    size_t count, influences;
+    const struct uncertainty_row *row = record_uncertainty(record, &count);
+    const struct influence_row *rows = record_influence(record, &influences);
+    const double step_s[3] = {row->step_p10_s, row->step_p50_s, row->step_p90_s};
+    double tokens[3], mfu[3];
+    for (int i = 0; i < 3; i++) {
+        tokens[2 - i] = uncertainty_tokens_per_s(result, step_s[i]);
+        mfu[2 - i] = uncertainty_mfu_ratio(result, step_s[i]);
     }
-    report_uncertainty(s, record);
-    if (weeks)
-        report_weeks(s, record, all);
-    print_notes(s, record);
-    if (run->fits != 1)
-        fputs("\n'orrery memory' tells what fills the card, and how many cards it takes\n", s->out);
-    if (all)
-        report_defaults(s, record);
+    struct fact *o = document_object(in, "uncertainty");
+    document_count(o, "draws", (uint64_t)row->draws);
+    document_count(o, "constants", (uint64_t)row->constants);
+    set_percentiles(o, "step_time_s", IN_SECONDS, step_s);
+    set_percentiles(o, "tokens_per_s", IN_QUANTITY, tokens);
+    set_percentiles(o, "mfu", IN_RATIO, mfu);
+    document_real(o, "fits_ratio", IN_RATIO, row->fits_ratio);
+    document_real(o, "log_spread_of_constants", IN_RATIO, u->step.log_spread);
+    document_columns(o, ROW_uncertainty, row,
+                     "log_spread_of_model=model_log_spread model_error_source measured own_steps "
+                     "own_shift_ratio model_variance_ratio");
+    struct fact *array = document_array(o, "influences");
+    for (size_t i = 0; i < influences; i++)
+        document_columns(document_object(array, NULL), ROW_influence, &rows[i],
+                         "name value error=error_ratio origin elasticity variance_ratio");
+    set_against(o, u, row);
+}
+
+static void set_stagger(struct fact *in, const struct stagger *stagger)
+{
+    const bool tried = stagger->draws > 0;
+    struct fact *o = document_object(in, "stagger");
+    document_real(o, "lost_s", IN_SECONDS, stagger->lost_s);
+    document_count(o, "draws", stagger->draws);
+    document_real(o, "apart_s", IN_SECONDS, tried ? stagger->apart_s : (double)NAN);
+    document_real(o, "shortest_step_time_s", IN_SECONDS, tried ? stagger->shortest_s : (double)NAN);
+    document_real(o, "spared_ratio", IN_RATIO, tried ? stagger->spared_ratio : (double)NAN);
+}
+
+static void set_warnings(struct fact *in, const struct result *result)
+{
+    const struct scenario *scenario = result->scenario;
+    struct fact *array = document_array(in, "warnings");
+    for (unsigned i = 0; i < scenario->diagnostics.problem_count; i++)
+        document_quote(array, NULL, scenario->diagnostics.problems[i].text);
+    if (stagger_matters(&result->stagger))
+        document_quote(array, NULL, arena_text(in->arena, lock_step_warning(&result->stagger).s));
+}
+
+struct fact *report_run(const struct record *record, const struct run_told *told)
+{
+    const struct result *result = told->result;
+    const bool weeks = isfinite(record_run(record)->wall_s);
+    struct fact *o = facts_of(record, result != NULL ? result->scenario : NULL);
+    document_flag(o, ".failure_told", !weeks || told->all);
+    document_flag(o, ".step_told", !weeks || told->all);
+    document_flag(o, ".defaults_told", told->all);
+    if (result != NULL && result->timed)
+        set_stagger(o, &result->stagger);
+    if (result != NULL)
+        set_warnings(o, result);
+    if (told->uncertainty != NULL)
+        set_uncertainty(o, record, result, told->uncertainty);
+    report_weeks_facts(document_object_if(weeks, o, ".weeks"), o, record);
+    report_story_facts(o, record, told->all);
+    return o;
 }

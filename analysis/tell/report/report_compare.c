@@ -2,45 +2,50 @@
 
 #include <math.h>
 
-#include "analysis/output/text/format.h"
-#include "analysis/output/text/wrap.h"
-#include "analysis/tell/report/report_parts.h"
-#include "scenarios/language/source.h"
-
 enum {
-    FIGURES_SHOWN = 20,
-    DOC_COLUMN = 63
+    FIGURES_SHOWN = 20
 };
+
+#define SIDE "{scenario} ({path}): {.model} on {ranks} x {.gpu}\n"
+#define MEMORY                                                                                     \
+    "{if .shown}  {tenant<16} {a_bytes>10} {b_bytes>10} {.more:+bytes>11} {.share>8}\n{end}"
+static const char lines[] =
+    "{each a}  {bold}A{plain}  " SIDE "{end}"
+    "{each b}  {bold}B{plain}  " SIDE "{end}"
+    "{if not timed}"
+    "{if not a.step_time_s > 0}\nA does not fit in memory: there is no time to compare\n{end}"
+    "{if not b.step_time_s > 0}\nB does not fit in memory: there is no time to compare\n{end}"
+    "{else}"
+    "\n{bold}{if .same_work}Time of a {if of_kept_steps}kept {end}step{else}GPU time of 10^6 tokens"
+    "{end}{plain}\n"
+    "                            A          B       B - A    of it\n"
+    "{each .terms}"
+    "  {.name<16} {.a_s>10} {.b_s>10} {.more:+time>11} {.share>8}  {dim}{wrap .what 63}{plain}"
+    "{end}"
+    "{if not .same_work}"
+    "  {dim}a step of A trains {.a_tokens} tokens in {total.a_s}, one of B {.b_tokens} in "
+    "{total.b_s}{plain}\n"
+    "{end}"
+    "\n{bold}What comes of it{plain}\n"
+    "                            A          B    B over A\n"
+    "{each .results}  {.what<16} {.a>10} {.b>10} {.over>11}\n{end}"
+    "{end}"
+    "\n{bold}Memory of the fullest card{plain}\n"
+    "{each memory}" MEMORY "{end}{each peak}" MEMORY "{end}"
+    "\n{bold}Settings that differ{plain}\n"
+    "{each settings}{if .shown}"
+    "  {name:clean<40} {if a}{a:clean}{else}(none){end} -> {if b}{b:clean}{else}(none){end}\n"
+    "{end}{end}"
+    "{if .figures_more > 0}  and {.figures_more:digits} figures more (--json has all)\n{end}"
+    "{if not settings}  none that a run keeps\n{end}";
+
+const char *const report_compare_lines[] = {lines, NULL};
 
 /* What B has more than A; what is less than rounding of either is nothing. */
 static double more(const double of[2])
 {
     const double difference = of[1] - of[0];
     return fabs(difference) > 1e-12 * fmax(fabs(of[0]), fabs(of[1])) ? difference : 0.0;
-}
-
-/* "+1.2 s" */
-static struct text more_time(double seconds)
-{
-    struct text out;
-    snprintf(out.s, sizeof out.s, "%s%.40s", seconds > 0.0 ? "+" : "", format_time(seconds).s);
-    return out;
-}
-
-static struct text more_bytes(double bytes)
-{
-    struct text out;
-    snprintf(out.s, sizeof out.s, "%s%.40s", bytes > 0.0 ? "+" : "", format_bytes(bytes).s);
-    return out;
-}
-
-static void print_side(const struct session *s, const char *letter,
-                       const struct compared_side *side)
-{
-    const struct run_row *r = record_run(&side->record);
-    fprintf(s->out, "  %s%s%s  %s (%s): %s on %s x %s\n", session_bold(s), letter, session_plain(s),
-            format_shown(r->scenario).s, format_shown(side->path).s, format_shown(r->model).s,
-            format_count(report_count((double)r->rank_count)).s, format_shown(r->gpu).s);
 }
 
 /* Of the difference; what would be shown as -0.0 % is nothing. */
@@ -50,111 +55,126 @@ static double share(double part, double whole)
     return whole != 0.0 && fabs(part / whole) >= least ? part / whole : 0.0;
 }
 
-static void print_term(const struct session *s, const struct comparison *c,
-                       const struct compared_term *t)
+static void set_side(struct fact *in, const char *key, const struct compared_side *side)
+{
+    struct fact *o = document_object(in, key);
+    document_null(o, "scenario");
+    document_quote(o, "path", side->path);
+    document_columns(o, ROW_run, record_run(&side->record),
+                     "scenario seed digest fits ranks=rank_count step_time_s=step_s tokens_per_s "
+                     "mfu=mfu_ratio tokens_per_day peak_reserved_bytes cost_usd_per_step "
+                     "cost_usd_per_1e9_tokens");
+}
+
+static void set_term(struct fact *o, const struct compared_term *t)
+{
+    document_word(o, "term", t->key);
+    document_word(o, "what", t->what);
+    document_real(o, "a_s", IN_SECONDS, t->seconds[0]);
+    document_real(o, "b_s", IN_SECONDS, t->seconds[1]);
+    document_real(o, "difference_s", IN_SECONDS, t->seconds[1] - t->seconds[0]);
+    document_real(o, "a_gpu_s_per_1e6_tokens", IN_SECONDS, t->gpu_s[0]);
+    document_real(o, "b_gpu_s_per_1e6_tokens", IN_SECONDS, t->gpu_s[1]);
+    document_real(o, "difference_gpu_s_per_1e6_tokens", IN_SECONDS, t->gpu_s[1] - t->gpu_s[0]);
+}
+
+/* A line of the table: of the step, or of 10^6 tokens where the work of the two differs. */
+static void show_term(struct fact *array, const struct comparison *c, const struct compared_term *t)
 {
     const double *of = c->same_work ? t->seconds : t->gpu_s;
     const double *whole = c->same_work ? c->total.seconds : c->total.gpu_s;
-    char name[32];
     if (of[0] == 0.0 && of[1] == 0.0)
         return;
-    snprintf(name, sizeof name, "%s%s", t->part ? "  " : "", t->key);
-    fprintf(s->out, "  %-16s %10s %10s %11s %8s  %s", name, format_time(of[0]).s,
-            format_time(of[1]).s, more_time(more(of)).s,
-            format_percent(share(more(of), more(whole))).s, session_dim(s));
-    wrap_print(s->out, s->width, t->what, DOC_COLUMN);
-    fputs(session_plain(s), s->out);
+    struct fact *o = document_object(array, NULL);
+    document_word(o, ".name", arena_format(o->arena, "%s%s", t->part ? "  " : "", t->key));
+    document_word(o, ".what", t->what);
+    document_real(o, ".a_s", IN_SECONDS, of[0]);
+    document_real(o, ".b_s", IN_SECONDS, of[1]);
+    document_real(o, ".more", IN_SECONDS, more(of));
+    document_real(o, ".share", IN_RATIO, share(more(of), more(whole)));
 }
 
-static void print_times(const struct session *s, const struct comparison *c)
+static void set_terms(struct fact *o, const struct comparison *c)
 {
-    report_heading(s, c->same_work ? (c->weeks ? "Time of a kept step" : "Time of a step")
-                                   : "GPU time of 10^6 tokens");
-    fprintf(s->out, "  %-16s %10s %10s %11s %8s\n", "", "A", "B", "B - A", "of it");
-    for (unsigned i = 0; i < c->term_count; i++)
-        print_term(s, c, &c->terms[i]);
-    print_term(s, c, &c->total);
-    if (!c->same_work) {
-        fprintf(s->out, "  %sa step of A trains %s tokens in %s, one of B %s in %s%s\n",
-                session_dim(s), format_quantity(c->tokens[0]).s, format_time(c->total.seconds[0]).s,
-                format_quantity(c->tokens[1]).s, format_time(c->total.seconds[1]).s,
-                session_plain(s));
-    }
-}
-
-static void print_memory(const struct session *s, const struct comparison *c)
-{
-    report_heading(s, "Memory of the fullest card");
-    for (unsigned t = 0; t <= TENANT_COUNT; t++) {
-        const struct compared_bytes *m = t < TENANT_COUNT ? &c->memory[t] : &c->peak;
-        if (m->bytes[0] == 0.0 && m->bytes[1] == 0.0)
-            continue;
-        fprintf(s->out, "  %-16s %10s %10s %11s %8s\n", m->key, format_bytes(m->bytes[0]).s,
-                format_bytes(m->bytes[1]).s, more_bytes(more(m->bytes)).s,
-                format_percent(share(more(m->bytes), more(c->peak.bytes))).s);
-    }
-}
-
-static void print_result(const struct session *s, const char *what, struct text a, struct text b,
-                         const double values[2])
-{
-    if (!isfinite(values[0]) || !isfinite(values[1]))
+    struct fact *terms = document_array_if(c->timed, o, "terms");
+    struct fact *parts = document_array_if(c->timed, o, "compute");
+    struct fact *total = document_object_if(c->timed, o, "total");
+    struct fact *shown = document_array(o, ".terms");
+    if (!c->timed)
         return;
-    fprintf(s->out, "  %-16s %10s %10s %11s\n", what, a.s, b.s,
-            format_percent(share(values[1] - values[0], values[0])).s);
+    for (unsigned i = 0; i < c->term_count; i++) {
+        set_term(document_object(c->terms[i].part ? parts : terms, NULL), &c->terms[i]);
+        show_term(shown, c, &c->terms[i]);
+    }
+    set_term(total, &c->total);
+    show_term(shown, c, &c->total);
 }
 
-static void print_results(const struct session *s, const struct compared_side sides[2])
+static void set_bytes(struct fact *o, const struct comparison *c, const struct compared_bytes *m)
+{
+    document_flag(o, ".shown", m->bytes[0] != 0.0 || m->bytes[1] != 0.0);
+    document_word(o, "tenant", m->key);
+    document_real(o, "a_bytes", IN_BYTES, m->bytes[0]);
+    document_real(o, "b_bytes", IN_BYTES, m->bytes[1]);
+    document_real(o, "difference_bytes", IN_BYTES, m->bytes[1] - m->bytes[0]);
+    document_real(o, ".more", IN_BYTES, more(m->bytes));
+    document_real(o, ".share", IN_RATIO, share(more(m->bytes), more(c->peak.bytes)));
+}
+
+static void set_result(struct fact *array, const char *what, enum document_unit unit, double a,
+                       double b)
+{
+    if (!isfinite(a) || !isfinite(b))
+        return;
+    struct fact *o = document_object(array, NULL);
+    document_word(o, ".what", what);
+    document_real(o, ".a", unit, a);
+    document_real(o, ".b", unit, b);
+    document_real(o, ".over", IN_RATIO, share(b - a, a));
+}
+
+static void set_results(struct fact *in, const struct compared_side sides[2])
 {
     const struct run_row *a = record_run(&sides[0].record), *b = record_run(&sides[1].record);
-    report_heading(s, "What comes of it");
-    fprintf(s->out, "  %-16s %10s %10s %11s\n", "", "A", "B", "B over A");
-    print_result(s, "tokens/s", format_quantity(a->tokens_per_s), format_quantity(b->tokens_per_s),
-                 (double[]){a->tokens_per_s, b->tokens_per_s});
-    print_result(s, "MFU", format_percent(a->mfu_ratio), format_percent(b->mfu_ratio),
-                 (double[]){a->mfu_ratio, b->mfu_ratio});
-    print_result(s, "tokens/day kept", format_quantity(a->tokens_per_day),
-                 format_quantity(b->tokens_per_day),
-                 (double[]){a->tokens_per_day, b->tokens_per_day});
-    print_result(s, "10^9 tokens", format_money(a->cost_usd_per_1e9_tokens),
-                 format_money(b->cost_usd_per_1e9_tokens),
-                 (double[]){a->cost_usd_per_1e9_tokens, b->cost_usd_per_1e9_tokens});
+    struct fact *o = document_array(in, ".results");
+    set_result(o, "tokens/s", IN_QUANTITY, a->tokens_per_s, b->tokens_per_s);
+    set_result(o, "MFU", IN_RATIO, a->mfu_ratio, b->mfu_ratio);
+    set_result(o, "tokens/day kept", IN_QUANTITY, a->tokens_per_day, b->tokens_per_day);
+    set_result(o, "10^9 tokens", IN_USD, a->cost_usd_per_1e9_tokens, b->cost_usd_per_1e9_tokens);
 }
 
-static void print_settings(const struct session *s, const struct compared_side sides[2],
-                           const struct comparison *c)
+static void set_settings(struct fact *in, const struct comparison *c)
 {
-    struct arena *arena = sides[0].record.arena;
+    struct fact *array = document_array(in, "settings");
     unsigned figures = 0;
-    report_heading(s, "Settings that differ");
     for (unsigned i = 0; i < c->setting_count; i++) {
         const struct compared_setting *one = &c->settings[i];
-        if (one->figure && ++figures > FIGURES_SHOWN)
-            continue;
-        fprintf(s->out, "  %-40s %s -> %s\n", source_clean(arena, one->name),
-                one->text[0][0] != '\0' ? source_clean(arena, one->text[0]) : "(none)",
-                one->text[1][0] != '\0' ? source_clean(arena, one->text[1]) : "(none)");
+        struct fact *o = document_object(array, NULL);
+        document_flag(o, ".shown", !one->figure || ++figures <= FIGURES_SHOWN);
+        document_quote(o, "name", one->name);
+        document_quote(o, "a", one->text[0]);
+        document_quote(o, "b", one->text[1]);
+        document_flag(o, "of_the_catalogue", one->figure);
     }
-    if (figures > FIGURES_SHOWN)
-        fprintf(s->out, "  and %u figures more (--json has all)\n", figures - FIGURES_SHOWN);
-    if (c->setting_count == 0)
-        fputs("  none that a run keeps\n", s->out);
+    document_count(in, ".figures_more", figures > FIGURES_SHOWN ? figures - FIGURES_SHOWN : 0);
 }
 
-void report_compare(const struct session *s, const struct compared_side sides[2],
-                    const struct comparison *c)
+struct fact *report_compare(const struct compared_side sides[2], const struct comparison *c)
 {
-    print_side(s, "A", &sides[0]);
-    print_side(s, "B", &sides[1]);
-    if (c->timed) {
-        print_times(s, c);
-        print_results(s, sides);
-    } else {
-        for (unsigned i = 0; i < 2; i++)
-            if (!(record_run(&sides[i].record)->step_s > 0.0))
-                fprintf(s->out, "\n%s does not fit in memory: there is no time to compare\n",
-                        i == 0 ? "A" : "B");
-    }
-    print_memory(s, c);
-    print_settings(s, sides, c);
+    struct fact *o = document_begin(sides[0].record.arena, "orrery.compare/1", NULL);
+    set_side(o, "a", &sides[0]);
+    set_side(o, "b", &sides[1]);
+    document_flag(o, "timed", c->timed);
+    document_flag(o, "of_kept_steps", c->weeks);
+    document_flag(o, ".same_work", c->same_work);
+    document_real(o, ".a_tokens", IN_QUANTITY, c->tokens[0]);
+    document_real(o, ".b_tokens", IN_QUANTITY, c->tokens[1]);
+    set_terms(o, c);
+    set_results(o, sides);
+    struct fact *memory = document_array(o, "memory");
+    for (unsigned t = 0; t < TENANT_COUNT; t++)
+        set_bytes(document_object(memory, NULL), c, &c->memory[t]);
+    set_bytes(document_object(o, "peak"), c, &c->peak);
+    set_settings(o, c);
+    return o;
 }

@@ -3,6 +3,7 @@
 #include "analysis/record/database/record_file.h"
 #include "analysis/study/study_report.h"
 #include "analysis/study/study_store.h"
+#include "analysis/tell/document/document_lines.h"
 #include "analysis/tell/report/report.h"
 #include "analysis/tell/report/report_tasks.h"
 
@@ -25,7 +26,8 @@ static bool report_record(const struct session *session, struct query *query, st
     struct record record;
     if (!record_read(query, arena, &record, error))
         return false;
-    report_run(session, &record, all);
+    document_print(report_run(&record, &(struct run_told){.all = all}), report_run_lines, false,
+                   session);
     return true;
 }
 

@@ -1,67 +1,59 @@
 /* What the times of kernels rest on: a line for `run`, a table for `explain`. */
 #include <string.h>
 
-#include "analysis/output/text/format.h"
-#include "analysis/output/text/wrap.h"
 #include "analysis/tell/report/report_parts.h"
 #include "models/gpu/gpu.h"
-#include "scenarios/language/source.h"
 
-static double ratio_of(const struct kernel_evidence_row *rows, size_t count, unsigned evidence)
+const char report_evidence_lines[] =
+    "{if .step_told}{each .evidence}"
+    "\n{bold}What the times of kernels rest on{plain}\n"
+    "  {kernel_evidence.measured} of the time on measured kernels, {kernel_evidence.interpolated} "
+    "interpolated, {kernel_evidence.extrapolated} extrapolated, {kernel_evidence.model} on the "
+    "model\n"
+    "  {dim}{.profile}{plain}\n"
+    "{each .points}  {wrap .text:clean 2}{end}"
+    "{if .lacks}  {dim}'orrery profile shapes SCENARIO' lists the lines of nccl-tests that measure "
+    "them{plain}\n{end}"
+    "{each .unmeasured 15}"
+    "  {.kernel<24.40} {.evidence<13.20} {.gpu_s>9} {.time_ratio>7}\n"
+    "{end}{end}{end}";
+
+/* Shares of the time of all kernels by what it rests on. */
+static void set_ratios(struct fact *o, const struct kernel_evidence_row *rows, size_t count)
 {
-    double sum = 0.0;
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(rows[i].evidence, kernel_evidence_names[evidence]) == 0)
-            sum += rows[i].time_ratio;
-    return sum;
+    for (unsigned e = 0; e < KERNEL_EVIDENCE_COUNT; e++) {
+        double ratio = 0.0;
+        for (size_t i = 0; i < count; i++)
+            if (strcmp(rows[i].evidence, kernel_evidence_names[e]) == 0)
+                ratio += rows[i].time_ratio;
+        document_real(o, kernel_evidence_names[e], IN_RATIO, ratio);
+    }
 }
 
-/* What of the profile was not used, and what it lacks. */
-static void print_points(const struct session *s, const struct record *record)
+/* Does the profile lack kernels? */
+static bool lacks(const struct record *record)
 {
     size_t count;
-    bool lacks = false;
     const struct message_row *rows = record_message(record, &count);
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(rows[i].severity, "profile") != 0)
-            continue;
-        fputs("  ", s->out);
-        wrap_print(s->out, s->width, source_clean(record->arena, rows[i].text), 2);
-        lacks = lacks || strcmp(rows[i].key, "lacking") == 0;
-    }
-    if (lacks)
-        fprintf(s->out,
-                "  %s'orrery profile shapes SCENARIO' lists the lines of nccl-tests that "
-                "measure them%s\n",
-                session_dim(s), session_plain(s));
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(rows[i].severity, "profile") == 0 && strcmp(rows[i].key, "lacking") == 0)
+            return true;
+    return false;
 }
 
-void report_evidence(const struct session *s, const struct record *record, bool all)
+void report_evidence_facts(struct fact *o, const struct record *record, bool all)
 {
-    enum {
-        SHOWN_MOST = 15
-    };
-    size_t count, shown = 0;
+    size_t count;
     const struct kernel_evidence_row *rows = record_kernel_evidence(record, &count);
-    if (count == 0)
+    struct fact *aside = document_object_if(count > 0, o, ".evidence");
+    if (aside == NULL)
         return;
-    report_heading(s, "What the times of kernels rest on");
-    fprintf(s->out,
-            "  %s of the time on measured kernels, %s interpolated, %s extrapolated, %s on "
-            "the model\n  %s%.160s%s\n",
-            format_percent(ratio_of(rows, count, KERNEL_MEASURED)).s,
-            format_percent(ratio_of(rows, count, KERNEL_INTERPOLATED)).s,
-            format_percent(ratio_of(rows, count, KERNEL_EXTRAPOLATED)).s,
-            format_percent(ratio_of(rows, count, KERNEL_MODELLED)).s, session_dim(s),
-            format_shown(rows[0].profile).s, session_plain(s));
-    print_points(s, record);
-    for (size_t i = 0; all && i < count && shown < SHOWN_MOST; i++) {
-        const struct kernel_evidence_row *row = &rows[i];
-        if (strcmp(row->evidence, kernel_evidence_names[KERNEL_MEASURED]) == 0)
-            continue;
-        fprintf(s->out, "  %-24.40s %-13.20s %9s %7s\n", format_shown(row->kernel).s,
-                format_shown(row->evidence).s, format_time(row->gpu_s).s,
-                format_percent(row->time_ratio).s);
-        shown++;
-    }
+    set_ratios(document_object(o, "kernel_evidence"), rows, count);
+    document_quote(aside, ".profile", rows[0].profile);
+    document_flag(aside, ".lacks", lacks(record));
+    report_messages(aside, ".points", record, "profile");
+    struct fact *array = document_array(aside, ".unmeasured");
+    for (size_t i = 0; all && i < count; i++)
+        if (strcmp(rows[i].evidence, kernel_evidence_names[KERNEL_MEASURED]) != 0)
+            document_columns(document_object(array, NULL), ROW_kernel_evidence, &rows[i], "");
 }

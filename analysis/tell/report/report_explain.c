@@ -1,171 +1,205 @@
 #include "analysis/tell/report/report_explain.h"
 
-#include <inttypes.h>
 #include <math.h>
 
-#include "analysis/output/text/format.h"
-#include "analysis/output/text/wrap.h"
 #include "analysis/tell/report/report_parts.h"
-#include "scenarios/language/source.h"
 
 enum {
-    BAR_WIDTH = 12,
+    FIGURES_MAX = 64,
     FIGURES_SHOWN = 3,
-    PARTS_SHOWN = 14,
-    DOC_COLUMN = 62
+    PARTS_SHOWN = 14
 };
 
 /* Share of a step that is rounding. */
 #define NOTHING 1e-9
 
-/* Of what is left of the peak: the bar falls from full to what is useful. */
-static void print_waterfall(const struct session *s, const struct waterfall *w)
+#define FIGURE "{name} {text} ({origin}{if error_ratio > 0}, +- {error_ratio}{end})"
+static const char lines[] =
+    "\n{bold}From the peak to the tokens of a day{plain}\n"
+    "                 {if .weeks}kept step{else}     step{end}   share  tokens/day\n"
+    "{each waterfall}{if .shown}"
+    "  {term<14} {seconds>9} {seconds/kept_step_s>7} {tokens_per_day>11}  "
+    "{bar tokens_per_day/.most 12}  {dim}{wrap what 62}{plain}"
+    "{end}{end}"
+    "  sum            {kept_step_s>9} 100.0 % {tokens_per_day>11}\n"
+    "\n{bold}Why the GPU computes nothing, in a step of the mean rank{plain}\n"
+    "{each .idle}  {.key<14} {.seconds>9} {.seconds/.no_compute_s>7} of it  {.what}\n{end}"
+    "  idle           {.no_compute_s>9} {.no_compute_s/step_time_s>7} of the step\n"
+    "{if paced_s > 0}"
+    "  paced          {paced_s>9} {paced_s/step_time_s>7} of the step  not idle: ops that last "
+    "longer, at the pace of a peer's slower card\n"
+    "{end}"
+    "\n{bold}The critical path, by stream, wire and op{plain}\n"
+    "{if not critical_path}"
+    "  the database has no ops: run again with --detail op (or kernel, or flow)\n"
+    "{end}"
+    "{each critical_path}"
+    "{each parts 14}"
+    "  {stream<10} {if wire}{wire<8}{else}        {end} {name<24} {phase<10} {seconds>9} "
+    "{seconds/sum_s>7}  {ops} ops\n"
+    "{end}"
+    "{if .rest_s > 0}"
+    "  others{to 58}{.rest_s>9} {.rest_s/sum_s>7}  {.rest_count:digits} more\n"
+    "{end}"
+    "  gaps: host, and latency of messages{to 58}{gaps_s>9} {gaps_s/sum_s>7}\n"
+    "  sum{to 58}{sum_s>9}          {ops} ops; {crossings} times over to a rank that came last\n"
+    "{end}"
+    "\n{bold}What more of each hardware figure would buy, the layout as it is{plain}\n"
+    "{if no_elasticities}  not known: {wrap no_elasticities:clean 13}{else}"
+    "                     step   memory    price    price of a token  figure\n"
+    "{each elasticities}"
+    "  {input<14} {step:+.4f>8} {memory:+.4f>8} {cost:+.4f>8}  {.better>8} "
+    "{if .more}10 % more{else}10 % less{end}  {each stands_on 1}" FIGURE "{end}\n"
+    "{end}"
+    "  {dim}d log y / d log x, from simulations at 1.1 x and 0.9 x"
+    "{if .kept}; price: of a kept token, 8 replications{end}\n"
+    "  the fullest card has {headroom_bytes} of HBM left, with 10 % more HBM {.headroom_high_bytes}"
+    "{plain}\n"
+    "{end}"
+    "\n{bold}What the terms stand on, the least sure first (table constant has sources){plain}\n"
+    "{each waterfall}{if .shown}{each stands_on 3}"
+    "  {if row = 1}{term<14}{else}              {end} " FIGURE
+    "{if row = 3}{if .figures_more > 0} and {.figures_more:digits} more{end}{end}\n"
+    "{end}{end}{end}";
+
+const char *const report_explain_lines[] = {report_head_lines, lines, report_evidence_lines, NULL};
+
+/* Returns how many there are. */
+static unsigned set_figures(struct fact *o, const struct explanation *e, const char *beginnings)
 {
-    double most = 0.0;
-    for (unsigned i = 0; i < WATERFALL_COUNT; i++)
-        most = fmax(most, w->terms[i].tokens_per_day);
-    report_heading(s, "From the peak to the tokens of a day");
-    fprintf(s->out, "  %-14s %9s %7s %11s\n", "", w->weeks ? "kept step" : "step", "share",
-            "tokens/day");
-    for (unsigned i = 0; i < WATERFALL_COUNT; i++) {
-        const struct waterfall_term *t = &w->terms[i];
-        if (!t->known || fabs(t->seconds) <= NOTHING * w->kept_step_s)
-            continue;
-        fprintf(s->out, "  %-14s %9s %7s %11s  %s  %s", t->key, format_time(t->seconds).s,
-                format_percent(t->seconds / w->kept_step_s).s, format_quantity(t->tokens_per_day).s,
-                format_bar(t->tokens_per_day / most, BAR_WIDTH, s->utf8).s, session_dim(s));
-        wrap_print(s->out, s->width, t->what, DOC_COLUMN);
-        fputs(session_plain(s), s->out);
+    const struct kept_constant *found[FIGURES_MAX];
+    const unsigned count = stands_on_find(&e->constants, beginnings, found, FIGURES_MAX);
+    struct fact *array = document_array(o, "stands_on");
+    for (unsigned i = 0; i < count && i < FIGURES_MAX; i++) {
+        struct fact *one = document_object(array, NULL);
+        document_quote(one, "name", found[i]->name);
+        document_quote(one, "text", found[i]->text);
+        document_quote(one, "origin", found[i]->origin);
+        document_real(one, "error_ratio", IN_RATIO, found[i]->error_ratio);
+        document_quote(one, "source", found[i]->source);
     }
-    fprintf(s->out, "  %-14s %9s %7s %11s\n", "sum", format_time(w->kept_step_s).s,
-            format_percent(1.0).s, format_quantity(w->tokens_per_day).s);
+    return count;
 }
 
-static void print_figure(const struct session *s, const struct kept_constant *figure,
-                         const char *before)
-{
-    fprintf(s->out, "%s%s %s (%s", before, format_shown(figure->name).s,
-            format_shown(figure->text).s, format_shown(figure->origin).s);
-    if (figure->error_ratio > 0.0)
-        fprintf(s->out, ", +- %s", format_percent(figure->error_ratio).s);
-    fputc(')', s->out);
-}
-
-/* One figure a line, the least sure first. */
-static void print_stands_on(const struct session *s, const struct explanation *e)
+/* Of what is left of the peak: the bar falls from full to what is useful. */
+static void set_waterfall(struct fact *o, const struct explanation *e)
 {
     const struct waterfall *w = &e->waterfall;
-    report_heading(s, "What the terms stand on, the least sure first (table constant has sources)");
+    struct fact *array = document_array(o, "waterfall");
+    double most = 0.0;
     for (unsigned i = 0; i < WATERFALL_COUNT; i++) {
-        const struct kept_constant *found[FIGURES_SHOWN];
         const struct waterfall_term *t = &w->terms[i];
-        if (!t->known || fabs(t->seconds) <= NOTHING * w->kept_step_s)
+        most = fmax(most, t->tokens_per_day);
+        if (!t->known)
             continue;
-        const unsigned count = stands_on_find(&e->constants, t->stands_on, found, FIGURES_SHOWN);
-        for (unsigned k = 0; k < count && k < FIGURES_SHOWN; k++) {
-            fprintf(s->out, "  %-14s ", k == 0 ? t->key : "");
-            print_figure(s, found[k], "");
-            if (k + 1 == FIGURES_SHOWN && count > FIGURES_SHOWN)
-                fprintf(s->out, " and %u more", count - FIGURES_SHOWN);
-            fputc('\n', s->out);
-        }
+        struct fact *one = document_object(array, NULL);
+        document_flag(one, ".shown", fabs(t->seconds) > NOTHING * w->kept_step_s);
+        document_word(one, "term", t->key);
+        document_word(one, "what", t->what);
+        document_real(one, "seconds", IN_SECONDS, t->seconds);
+        document_real(one, "tokens_per_day", IN_QUANTITY, t->tokens_per_day);
+        const unsigned count = set_figures(one, e, t->stands_on);
+        document_count(one, ".figures_more", count > FIGURES_SHOWN ? count - FIGURES_SHOWN : 0);
     }
+    document_real(o, ".most", IN_QUANTITY, most);
 }
 
-static void print_idle(const struct session *s, const struct waterfall *w)
+static void set_idle(struct fact *o, const struct waterfall *w)
 {
     struct idle_cause causes[WATERFALL_COUNT];
     const unsigned count = waterfall_idle(w, causes);
+    struct fact *idle = document_object(o, "idle"), *array = document_array(o, ".idle");
     double idle_s = 0.0;
-    for (unsigned i = 0; i < count; i++)
-        idle_s += causes[i].seconds;
-    report_heading(s, "Why the GPU computes nothing, in a step of the mean rank");
     for (unsigned i = 0; i < count; i++) {
-        fprintf(s->out, "  %-14s %9s %7s of it  %s\n", causes[i].key,
-                format_time(causes[i].seconds).s, format_percent(causes[i].seconds / idle_s).s,
-                causes[i].what);
+        struct fact *one = document_object(array, NULL);
+        idle_s += causes[i].seconds;
+        document_real(idle, causes[i].key, IN_SECONDS, causes[i].seconds);
+        document_word(one, ".key", causes[i].key);
+        document_word(one, ".what", causes[i].what);
+        document_real(one, ".seconds", IN_SECONDS, causes[i].seconds);
     }
-    fprintf(s->out, "  %-14s %9s %7s of the step\n", "idle", format_time(idle_s).s,
-            format_percent(idle_s / w->step_s).s);
-    if (w->paced_s > 0.0)
-        fprintf(s->out,
-                "  %-14s %9s %7s of the step  not idle: ops that last longer, at the pace of a "
-                "peer's slower card\n",
-                "paced", format_time(w->paced_s).s, format_percent(w->paced_s / w->step_s).s);
+    document_real(o, ".no_compute_s", IN_SECONDS, idle_s);
 }
 
-static void print_path(const struct session *s, const struct critical_path *path)
+static void set_path(struct fact *in, const struct critical_path *path)
 {
+    struct fact *o = document_object_if(path->known, in, "critical_path");
     double rest_s = 0.0;
-    report_heading(s, "The critical path, by stream, wire and op");
-    if (!path->known) {
-        fputs("  the database has no ops: run again with --detail op (or kernel, or flow)\n",
-              s->out);
+    if (o == NULL)
         return;
-    }
+    struct fact *parts = document_array(o, "parts");
     for (unsigned i = 0; i < path->count; i++) {
         const struct path_part *part = &path->parts[i];
-        if (i >= PARTS_SHOWN) {
-            rest_s += part->seconds;
-            continue;
-        }
-        fprintf(s->out, "  %-10s %-8s %-24s %-10s %9s %7s  %s ops\n", format_shown(part->stream).s,
-                part->wire, format_shown(part->name).s, format_shown(part->phase).s,
-                format_time(part->seconds).s, format_percent(part->seconds / path->step_s).s,
-                format_count(part->count).s);
+        struct fact *one = document_object(parts, NULL);
+        document_quote(one, "stream", part->stream);
+        document_quote(one, "name", part->name);
+        document_quote(one, "phase", part->phase);
+        document_word(one, "wire", part->wire[0] != '\0' ? part->wire : NULL);
+        document_real(one, "seconds", IN_SECONDS, part->seconds);
+        document_count(one, "ops", part->count);
+        rest_s += i >= PARTS_SHOWN ? part->seconds : 0.0;
     }
-    if (rest_s > 0.0)
-        fprintf(s->out, "  %-55s %9s %7s  %u more\n", "others", format_time(rest_s).s,
-                format_percent(rest_s / path->step_s).s, path->count - PARTS_SHOWN);
-    fprintf(s->out, "  %-55s %9s %7s\n", "gaps: host, and latency of messages",
-            format_time(path->host_s).s, format_percent(path->host_s / path->step_s).s);
-    fprintf(s->out, "  %-55s %9s          %s ops; %s times over to a rank that came last\n", "sum",
-            format_time(path->step_s).s, format_count(path->stretches).s,
-            format_count(path->crossings).s);
+    document_real(o, ".rest_s", IN_SECONDS, rest_s);
+    document_count(o, ".rest_count", path->count > PARTS_SHOWN ? path->count - PARTS_SHOWN : 0);
+    document_real(o, "gaps_s", IN_SECONDS, path->host_s);
+    document_real(o, "sum_s", IN_SECONDS, path->step_s);
+    document_count(o, "ops", path->stretches);
+    document_count(o, "crossings", path->crossings);
 }
 
-/* What a tenth more of a rate (or less of a latency) takes off the price of a token. */
-static void print_row(const struct session *s, const struct explanation *e,
-                      const struct elasticity *row)
+/* What a tenth more of a rate, or less of a latency, takes off the price of a token. */
+static void set_elasticity(struct fact *array, const struct explanation *e,
+                           const struct elasticity *row)
 {
-    const struct kept_constant *figure;
-    const bool cost = row->input != HARDWARE_latency && row->input != HARDWARE_kernel_start &&
+    const bool more = row->input != HARDWARE_latency && row->input != HARDWARE_kernel_start &&
                       row->input != HARDWARE_host;
-    const double better = cost ? row->cost_high_ratio : row->cost_low_ratio;
-    fprintf(s->out, "  %-14s %+8.4f %+8.4f %+8.4f  %8s %s  ", row->key, row->step, row->memory,
-            row->cost, format_percent(better - 1.0).s, cost ? "10 % more" : "10 % less");
-    if (stands_on_find(&e->constants, row->figures, &figure, 1) > 0)
-        print_figure(s, figure, "");
-    fputc('\n', s->out);
+    struct fact *one = document_object(array, NULL);
+    document_flag(one, ".more", more);
+    document_real(one, ".better", IN_RATIO,
+                  (more ? row->cost_high_ratio : row->cost_low_ratio) - 1.0);
+    document_word(one, "input", row->key);
+    document_word(one, "what", row->what);
+    document_real(one, "step", IN_RATIO, row->step);
+    document_real(one, "memory", IN_RATIO, row->memory);
+    document_real(one, "cost", IN_RATIO, row->cost);
+    document_real(one, "step_less_s", IN_SECONDS, row->step_low_s);
+    document_real(one, "step_more_s", IN_SECONDS, row->step_high_s);
+    document_real(one, "cost_less_ratio", IN_RATIO, row->cost_low_ratio);
+    document_real(one, "cost_more_ratio", IN_RATIO, row->cost_high_ratio);
+    set_figures(one, e, row->figures);
 }
 
-static void print_elasticities(const struct session *s, const struct explanation *e)
+static void set_elasticities(struct fact *o, const struct explanation *e)
 {
     const struct elasticities *el = &e->elasticities;
-    report_heading(s, "What more of each hardware figure would buy, the layout as it is");
-    if (!e->has_elasticities) {
-        fputs("  not known: ", s->out);
-        wrap_print(s->out, s->width, source_clean(e->record.arena, e->no_elasticities.text), 13);
-        return;
-    }
-    fprintf(s->out, "  %-14s %8s %8s %8s  %18s  %s\n", "", "step", "memory", "price",
-            "price of a token", "figure");
-    for (unsigned i = 0; i < el->count; i++)
-        print_row(s, e, &el->rows[i]);
-    fprintf(s->out, "  %sd log y / d log x, from simulations at 1.1 x and 0.9 x%s\n",
-            session_dim(s), el->weeks ? "; price: of a kept token, 8 replications" : "");
-    fprintf(s->out, "  the fullest card has %s of HBM left, with 10 %% more HBM %s%s\n",
-            format_bytes(el->headroom_bytes).s, format_bytes(el->headroom_high_bytes).s,
-            session_plain(s));
+    const bool known = e->has_elasticities;
+    struct fact *array = document_array_if(known, o, "elasticities");
+    for (unsigned i = 0; known && i < el->count; i++)
+        set_elasticity(array, e, &el->rows[i]);
+    document_quote(o, "no_elasticities", known ? NULL : e->no_elasticities.text);
+    document_real(o, "headroom_bytes", IN_BYTES, known ? el->headroom_bytes : (double)NAN);
+    document_real(o, ".headroom_high_bytes", IN_BYTES,
+                  known ? el->headroom_high_bytes : (double)NAN);
+    document_flag(o, ".kept", known && el->weeks);
 }
 
-void report_explain(const struct session *s, const struct explanation *e)
+struct fact *report_explain(const struct explanation *e)
 {
-    report_head(s, &e->record);
-    print_waterfall(s, &e->waterfall);
-    print_idle(s, &e->waterfall);
-    print_path(s, &e->path);
-    print_elasticities(s, e);
-    print_stands_on(s, e);
-    report_evidence(s, &e->record, true);
+    const struct run_row *run = record_run(&e->record);
+    const struct waterfall *w = &e->waterfall;
+    struct fact *o = document_begin(e->record.arena, "orrery.explain/1", NULL);
+    document_columns(o, ROW_run, run, "scenario seed digest");
+    document_real(o, "step_time_s", IN_SECONDS, w->step_s);
+    document_real(o, "kept_step_s", IN_SECONDS, w->kept_step_s);
+    document_real(o, "tokens_per_day", IN_QUANTITY, w->tokens_per_day);
+    document_flag(o, ".weeks", w->weeks);
+    set_waterfall(o, e);
+    set_idle(o, w);
+    document_real(o, "paced_s", IN_SECONDS, w->paced_s);
+    set_path(o, &e->path);
+    set_elasticities(o, e);
+    report_head_facts(o, &e->record);
+    document_flag(o, ".step_told", true);
+    report_evidence_facts(o, &e->record, true);
+    return o;
 }

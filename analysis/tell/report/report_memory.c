@@ -1,3 +1,4 @@
+/* Memory: of each stage, where it ends, and how many cards it takes. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -7,19 +8,84 @@
 #include "analysis/tell/report/report_parts.h"
 #include "models/memory/ledger.h"
 #include "models/plan/minimum.h"
-#include "scenarios/language/source.h"
-#include "sim/units.h"
 
-enum {
-    STAGE_BAR_WIDTH = 16,
-    TENANT_BAR_WIDTH = 20,
-    ADVICE_SHOWN = 8
-};
+const char report_stage_lines[] =
+    "{if .step_told}"
+    "\n{bold}Memory of each stage (peak reserved) against {.usable_hbm_bytes} usable{plain}\n"
+    "{each classes}{if .leads}"
+    "  {.name<12}{if not fits}{red}{end}{peak_reserved_bytes>9} "
+    "{peak_reserved_bytes/.usable_hbm_bytes>7}  "
+    "{bar peak_reserved_bytes/.usable_hbm_bytes 16}  {if fits}fits{else}FULL{plain}{end}  "
+    "{dim}{each .largest}{if row > 1}, {end}{.tenant} {.bytes}{end}{plain}\n"
+    "{end}{end}{end}";
 
-static double usable(const struct record *record)
-{
-    return record_run(record)->usable_hbm_bytes;
-}
+const char report_failure_lines[] =
+    "{if .failure_told}"
+    "{each first_failure}"
+    "\n{bold}{red}Out of memory{plain} at {at}\n"
+    "  who        rank {rank:digits}, pipeline stage {stage:digits}\n"
+    "  asks for   {bytes} for {tensor} ({tenant})\n"
+    "  in         {call_site}\n"
+    "{if at_s > 0}  time       {at_s} into the step\n{end}"
+    "{if place = host}"
+    "  the CPUs   {reserved_bytes}: {short_bytes} short\n"
+    "  would help {would_help}\n"
+    "{else}"
+    "  the card   {reserved_bytes} reserved ({.allocated_bytes} allocated) of {.usable_hbm_bytes} "
+    "usable: {short_bytes} short\n"
+    "{end}{end}"
+    "{each advice}"
+    "{if .fitting_count = 0}"
+    "  would help more GPUs: of {tried:digits} layouts one or two changes away none fits\n"
+    "{else}"
+    "  would help {if changes = 1}one change{else}two changes together{end}, fastest first "
+    "({.fitting_count:digits} of {tried:digits} layouts tried fit; --set takes them):\n"
+    "{each fitting 8}"
+    "    {if step_time_s}{tokens_per_s>7} tokens/s{else}        not timed{end}  "
+    "{peak_reserved_bytes>9}  {set:clean}\n"
+    "{end}{end}{end}{end}";
+
+/* What `memory` adds. */
+static const char tenant_lines[] =
+    "{each classes}{if .whole}"
+    "\n{bold}{.name}: {ranks} rank{if not ranks = 1}s like rank {first_rank:digits}{end}, "
+    "{layers:digits} layers{if .several} each{end}{plain}\n"
+    "{each .tenants}"
+    "  {.tenant<14} {.bytes>9}  {bar .bytes/.most 20}  {dim}{.help}{plain}\n"
+    "{end}"
+    "  peak reserved  {peak_reserved_bytes>9}  {peak_reserved_bytes/.usable_hbm_bytes} of "
+    "{.usable_hbm_bytes} usable{if fits}: fits{else}, were the card large enough: {red}does not fit"
+    "{end}{plain}\n"
+    "  peak allocated {peak_allocated_bytes>9}\n"
+    "{end}{end}"
+    "{if .fits}"
+    "\n{bold}It fits{plain}: {.peak_reserved_bytes} of {.usable_hbm_bytes} usable on the fullest "
+    "rank\n{end}"
+    "\n{bold}How many GPUs at least{plain}\n"
+    "{each .rules}"
+    "  {.who<14} {.bytes:decimal>9}  {.what<45} {.cards} card{if not .cards = 1}s{end}\n"
+    "{end}"
+    "{if .counted_only}"
+    "  exact ledger   only counted: the step of such a model is not simulated\n"
+    "{else}"
+    "{if minimum_gpus}"
+    "  exact ledger{to 28}smallest legal layout that fits{to 74}{minimum_gpus} card"
+    "{if not minimum_gpus = 1}s{end}\n"
+    "{else}{if .too_many}"
+    "  exact ledger   too many layouts to try for the smallest that fits\n"
+    "{else}"
+    "  exact ledger   no legal layout up to {.limit} GPUs holds it\n"
+    "{end}{end}"
+    "  They differ because the rule takes the nominal {.nominal_parameters} parameters, every byte "
+    "of the\n"
+    "  data sheet and no layout; the ledger takes the exact {.parameters}, the {.usable_hbm_bytes} "
+    "that a process\n"
+    "  can allocate, buffers and fragmentation, and only layouts that are legal.\n"
+    "{end}";
+
+const char *const report_memory_lines[] = {report_head_lines,     report_failure_lines,
+                                           report_stage_lines,    tenant_lines,
+                                           report_defaults_lines, NULL};
 
 static double held(const struct stage_memory_row *stage, unsigned tenant)
 {
@@ -37,21 +103,29 @@ static double held(const struct stage_memory_row *stage, unsigned tenant)
     return bytes[tenant];
 }
 
-/* The largest tenants in words: "moments 42.0 GiB, weights 21.0 GiB". */
-static void print_largest(const struct session *s, const struct stage_memory_row *stage)
+static struct fact *set_tenant(struct fact *array, const struct stage_memory_row *stage, unsigned t)
 {
-    bool shown[TENANT_COUNT] = {false};
+    struct fact *one = document_object(array, NULL);
+    document_word(one, ".tenant", tenant_names[t]);
+    document_real(one, ".bytes", IN_BYTES, held(stage, t));
+    return one;
+}
+
+/* The two largest tenants. */
+static void set_largest(struct fact *o, const struct stage_memory_row *stage)
+{
+    struct fact *array = document_array(o, ".largest");
+    unsigned first = TENANT_COUNT;
     for (int place = 0; place < 2; place++) {
-        int best = -1;
-        for (int t = 0; t < TENANT_COUNT; t++)
-            if (!shown[t] && held(stage, (unsigned)t) > 0.0 &&
-                (best < 0 || held(stage, (unsigned)t) > held(stage, (unsigned)best)))
+        unsigned best = TENANT_COUNT;
+        for (unsigned t = 0; t < TENANT_COUNT; t++)
+            if (t != first && held(stage, t) > 0.0 &&
+                (best == TENANT_COUNT || held(stage, t) > held(stage, best)))
                 best = t;
-        if (best < 0)
+        if (best == TENANT_COUNT)
             break;
-        shown[best] = true;
-        fprintf(s->out, "%s%s %s", place > 0 ? ", " : "", tenant_names[best],
-                format_bytes(held(stage, (unsigned)best)).s);
+        first = best;
+        set_tenant(array, stage, best);
     }
 }
 
@@ -65,7 +139,7 @@ static bool alike(const struct stage_memory_row *a, const struct stage_memory_ro
     return same;
 }
 
-/* Alike stages that follow each other are one line; returns the last of them. */
+/* Of those alike that follow each other. */
 static size_t last_alike(const struct stage_memory_row *stages, size_t count, size_t first)
 {
     size_t last = first;
@@ -74,219 +148,142 @@ static size_t last_alike(const struct stage_memory_row *stages, size_t count, si
     return last;
 }
 
-static struct text stage_name(int64_t from, int64_t to)
+/* Peaks are what would be needed, so they say by how much a layout misses. */
+static void set_stage(struct fact *o, const struct stage_memory_row *stage,
+                      const struct stage_memory_row *last)
 {
-    struct text name;
-    if (from == to)
-        snprintf(name.s, sizeof name.s, "stage %" PRId64, from);
-    else
-        snprintf(name.s, sizeof name.s, "stages %" PRId64 "-%" PRId64, from, to);
-    return name;
+    struct fact *one = document_object(o, NULL);
+    document_columns(one, ROW_stage_memory, stage, "stage ranks=rank_count first_rank layers fits");
+    struct fact *tenants = document_object(one, "tenants");
+    for (unsigned t = 0; t < TENANT_COUNT; t++)
+        document_real(tenants, tenant_names[t], IN_BYTES, held(stage, t));
+    document_real(one, "peak_allocated_bytes", IN_BYTES, stage->peak_allocated_bytes);
+    document_real(one, "peak_reserved_bytes", IN_BYTES, stage->peak_reserved_bytes);
+    document_flag(one, ".leads", last != NULL);
+    if (last == NULL)
+        last = stage;
+    document_flag(one, ".several", last != stage);
+    document_word(one, ".name",
+                  last == stage ? arena_format(o->arena, "stage %" PRId64, stage->stage)
+                                : arena_format(o->arena, "stages %" PRId64 "-%" PRId64,
+                                               stage->stage, last->stage));
+    set_largest(one, stage);
 }
 
-void report_stages(const struct session *s, const struct record *record)
+void report_stage_facts(struct fact *o, const struct record *record)
 {
-    size_t count;
+    size_t count, last = SIZE_MAX;
     const struct stage_memory_row *stages = record_stage_memory(record, &count);
-    char title[128];
-    snprintf(title, sizeof title, "Memory of each stage (peak reserved) against %s usable",
-             format_bytes(usable(record)).s);
-    report_heading(s, title);
+    struct fact *array = document_array(o, "classes");
     for (size_t i = 0; i < count; i++) {
-        const size_t last = last_alike(stages, count, i);
-        double need = stages[i].peak_reserved_bytes;
-        bool fits = stages[i].fits == 1;
-        fprintf(s->out, "  %-12s%s%9s %7s  %s  %-4s%s  %s",
-                stage_name(stages[i].stage, stages[last].stage).s, fits ? "" : session_red(s),
-                format_bytes(need).s, format_percent(need / usable(record)).s,
-                format_bar(need / usable(record), STAGE_BAR_WIDTH, s->utf8).s,
-                fits ? "fits" : "FULL", fits ? "" : session_plain(s), session_dim(s));
-        print_largest(s, &stages[i]);
-        fprintf(s->out, "%s\n", session_plain(s));
-        i = last;
+        const bool leads = last == SIZE_MAX || i > last;
+        last = leads ? last_alike(stages, count, i) : last;
+        set_stage(array, &stages[i], leads ? &stages[last] : NULL);
     }
 }
 
-/* Layouts nearby that fit, each as --set takes it. */
-static void print_advice(const struct session *s, const struct record *record,
-                         const struct out_of_memory_row *f)
+void report_failure_facts(struct fact *o, const struct record *record)
 {
-    size_t count;
-    const struct neighbour_row *rows = record_neighbour(record, &count);
-    if (f->fitting == 0) {
-        fprintf(s->out,
-                "  would help more GPUs: of %" PRId64
-                " layouts one or two changes away none fits\n",
-                f->tried);
-        return;
-    }
-    fprintf(s->out,
-            "  would help %s, fastest first (%" PRId64 " of %" PRId64
-            " layouts tried fit; --set takes them):\n",
-            f->changes == 1 ? "one change" : "two changes together", f->fitting, f->tried);
-    for (size_t i = 0; i < count && i < ADVICE_SHOWN; i++) {
-        const bool timed = isfinite(rows[i].step_s);
-        fprintf(s->out, "    %7s %s  %9s  %s\n",
-                timed ? format_quantity(rows[i].tokens_per_s).s : "",
-                timed ? "tokens/s" : "not timed", format_bytes(rows[i].peak_reserved_bytes).s,
-                source_clean(record->arena, rows[i].set));
-    }
-}
-
-bool report_host_fails(const struct record *record)
-{
-    size_t count;
+    size_t count, fitting;
     const struct out_of_memory_row *f = record_out_of_memory(record, &count);
-    return count > 0 && strcmp(f->place, "host") == 0;
-}
-
-void report_failure(const struct session *s, const struct record *record)
-{
-    size_t count;
-    const struct out_of_memory_row *f = record_out_of_memory(record, &count);
+    const struct neighbour_row *rows = record_neighbour(record, &fitting);
+    struct fact *failure = document_object_if(count > 0, o, "first_failure");
+    struct fact *advice = document_object_if(count > 0, o, "advice");
     if (count == 0)
         return;
-    fprintf(s->out, "\n%s%sOut of memory%s at %s\n", session_bold(s), session_red(s),
-            session_plain(s), format_shown(f->at).s);
-    fprintf(s->out, "  who        rank %" PRId64 ", pipeline stage %" PRId64 "\n", f->rank,
-            f->stage);
-    fprintf(s->out, "  asks for   %s for %s (%s)\n", format_bytes(f->bytes).s,
-            format_shown(f->tensor).s, format_shown(f->tenant).s);
-    fprintf(s->out, "  in         %s\n", format_shown(f->call_site).s);
-    if (f->at_s > 0.0)
-        fprintf(s->out, "  time       %s into the step\n", format_time(f->at_s).s);
-    if (report_host_fails(record)) {
-        fprintf(s->out, "  the CPUs   %s: %s short\n", format_bytes(f->reserved_bytes).s,
-                format_bytes(f->short_bytes).s);
-        fprintf(s->out, "  would help %s\n", format_shown(f->would_help).s);
-    } else {
-        fprintf(s->out, "  the card   %s reserved (%s allocated) of %s usable: %s short\n",
-                format_bytes(f->reserved_bytes).s, format_bytes(f->allocated_bytes).s,
-                format_bytes(usable(record)).s, format_bytes(f->short_bytes).s);
-    }
-    print_advice(s, record, f);
+    document_columns(failure, ROW_out_of_memory, f,
+                     "place rank stage tensor tenant at step at_s bytes short_bytes reserved_bytes "
+                     "call_site would_help");
+    document_count(advice, "changes", (uint64_t)f->changes);
+    document_count(advice, "tried", (uint64_t)f->tried);
+    document_count(advice, ".fitting_count", (uint64_t)f->fitting);
+    struct fact *array = document_array(advice, "fitting");
+    for (size_t i = 0; i < fitting; i++)
+        document_columns(document_object(array, NULL), ROW_neighbour, &rows[i],
+                         "set step_time_s=step_s tokens_per_s peak_reserved_bytes");
 }
 
-static void print_tenants(const struct session *s, const struct record *record,
-                          const char *const helps[TENANT_COUNT], size_t index, size_t last)
+static void set_tenants(struct fact *one, const struct stage_memory_row *stage, double usable,
+                        const char *const helps[TENANT_COUNT])
 {
-    size_t count;
-    const struct stage_memory_row *stages = record_stage_memory(record, &count),
-                                  *stage = &stages[index];
-    bool fits = stage->fits == 1;
-    char title[192];
-    char first[64] = "";
-    if (stage->rank_count > 1)
-        snprintf(first, sizeof first, " like rank %" PRId64, stage->first_rank);
-    snprintf(title, sizeof title, "%s: %s rank%s%s, %" PRId64 " layers%s",
-             stage_name(stage->stage, stages[last].stage).s,
-             format_count((uint64_t)stage->rank_count).s, stage->rank_count == 1 ? "" : "s", first,
-             stage->layers, last > index ? " each" : "");
-    report_heading(s, title);
-    for (unsigned t = 0; t < TENANT_COUNT; t++) {
-        double bytes = held(stage, t);
-        if (bytes > 0.0) {
-            fprintf(s->out, "  %-14s %9s  %s  %s%s%s\n", tenant_names[t], format_bytes(bytes).s,
-                    format_bar(bytes / fmax(usable(record), stage->peak_reserved_bytes),
-                               TENANT_BAR_WIDTH, s->utf8)
-                        .s,
-                    session_dim(s), helps[t], session_plain(s));
-        }
-    }
-    fprintf(s->out, "  %-14s %9s  %s of %s usable%s: %s%s%s\n", "peak reserved",
-            format_bytes(stage->peak_reserved_bytes).s,
-            format_percent(stage->peak_reserved_bytes / usable(record)).s,
-            format_bytes(usable(record)).s, fits ? "" : ", were the card large enough",
-            fits ? "" : session_red(s), fits ? "fits" : "does not fit", session_plain(s));
-    fprintf(s->out, "  %-14s %9s\n", "peak allocated", format_bytes(stage->peak_allocated_bytes).s);
+    struct fact *array = document_array(one, ".tenants");
+    document_real(one, ".most", IN_BYTES, fmax(usable, stage->peak_reserved_bytes));
+    for (unsigned t = 0; t < TENANT_COUNT; t++)
+        if (held(stage, t) > 0.0)
+            document_word(set_tenant(array, stage, t), ".help", helps[t]);
 }
 
-static void print_cards(const struct session *s, const char *who, double bytes, const char *what,
-                        uint64_t cards)
-{
-    fprintf(s->out, "  %-14s %9s  %-45s %s card%s\n", who, format_bytes_decimal(bytes).s, what,
-            format_count(cards).s, cards == 1 ? "" : "s");
-}
-
-static void print_minimum(const struct session *s, const struct record *record,
-                          const struct rule_of_thumb *rule, uint64_t minimum, uint64_t limit)
-{
-    if (record_run(record)->fits == ROW_NULL) {
-        fprintf(s->out, "  %-14s only counted: the step of such a model is not simulated\n",
-                "exact ledger");
-        return;
-    }
-    if (minimum == 0) {
-        fprintf(s->out, "  %-14s no legal layout up to %s GPUs holds it\n", "exact ledger",
-                format_count(limit).s);
-    } else if (minimum == MINIMUM_UNKNOWN) {
-        fprintf(s->out, "  %-14s too many layouts to try for the smallest that fits\n",
-                "exact ledger");
-    } else {
-        fprintf(s->out, "  %-14s %9s  %-45s %s card%s\n", "exact ledger", "",
-                "smallest legal layout that fits", format_count(minimum).s,
-                minimum == 1 ? "" : "s");
-    }
-    fprintf(s->out,
-            "  They differ because the rule takes the nominal %s parameters, every byte of the\n"
-            "  data sheet and no layout; the ledger takes the exact %s, the %s that a process\n"
-            "  can allocate, buffers and fragmentation, and only layouts that are legal.\n",
-            format_quantity(rule->parameters).s, format_quantity(record_run(record)->parameters).s,
-            format_bytes(usable(record)).s);
-}
-
-static void print_rule(const struct session *s, const struct record *record,
-                       const struct rule_of_thumb *rule, uint64_t minimum, uint64_t limit)
-{
-    char state[96];
-    report_heading(s, "How many GPUs at least");
-    snprintf(state, sizeof state, "of state: %.0f bytes x %s parameters", rule->bytes_per_parameter,
-             format_quantity(rule->parameters).s);
-    print_cards(s, "rule of thumb", rule->static_bytes, state, rule->static_cards);
-    print_cards(s, "", rule->total_bytes, "with activations: k L b s h x bytes", rule->cards);
-    print_cards(s, "", rule->inference_bytes, "of weights alone, to infer", rule->inference_cards);
-    print_minimum(s, record, rule, minimum, limit);
-}
-
-/* A few kinds of stages are told one by one; of many, a line each and the tenants of the fullest.
- */
-static void print_stages(const struct session *s, const struct record *record,
-                         const char *const helps[TENANT_COUNT])
+/* A few kinds of stages are told one by one; of many a line each, and the fullest whole. */
+static bool set_whole(struct fact *o, const struct record *record,
+                      const char *const helps[TENANT_COUNT])
 {
     const uint32_t told_whole = 3;
-    size_t count, kinds = 0, fullest = 0;
+    size_t count, kinds = 0, fullest = 0, i = 0;
     const struct stage_memory_row *stages = record_stage_memory(record, &count);
-    for (size_t i = 0; i < count; i = last_alike(stages, count, i) + 1) {
+    for (size_t k = 0; k < count; k = last_alike(stages, count, k) + 1) {
         kinds++;
-        if (stages[i].peak_reserved_bytes > stages[fullest].peak_reserved_bytes)
-            fullest = i;
+        if (stages[k].peak_reserved_bytes > stages[fullest].peak_reserved_bytes)
+            fullest = k;
     }
-    if (kinds > told_whole) {
-        report_stages(s, record);
-        print_tenants(s, record, helps, fullest, last_alike(stages, count, fullest));
-        return;
+    struct fact *classes = document_array(o, "classes");
+    for (struct fact *one = classes->value.of.first; one != NULL; one = one->next, i++) {
+        const struct fact *leads = document_find(one, ".leads", strlen(".leads"));
+        document_flag(one, ".whole", kinds > told_whole ? i == fullest : leads->value.flag);
+        set_tenants(one, &stages[i], record_run(record)->usable_hbm_bytes, helps);
     }
-    for (size_t i = 0; i < count; i = last_alike(stages, count, i) + 1)
-        print_tenants(s, record, helps, i, last_alike(stages, count, i));
+    return kinds > told_whole;
 }
 
-/* Of the fullest rank, as it would need. */
-static double fullest_bytes(const struct record *record)
+static void set_rule(struct fact *array, const char *who, double bytes, const char *what,
+                     uint64_t cards)
 {
-    return record_run(record)->peak_reserved_bytes;
+    struct fact *one = document_object(array, NULL);
+    document_word(one, ".who", who);
+    document_real(one, ".bytes", IN_DECIMAL_BYTES, bytes);
+    document_word(one, ".what", what);
+    document_count(one, ".cards", cards);
 }
 
-void report_memory(const struct session *s, const struct record *record,
-                   const char *const helps[TENANT_COUNT], const struct rule_of_thumb *rule,
-                   uint64_t minimum_gpus, uint64_t limit)
+static void set_rules(struct fact *o, const struct rule_of_thumb *rule)
 {
-    report_head(s, record);
-    report_failure(s, record);
-    print_stages(s, record, helps);
-    if (record_run(record)->fits == 1) {
-        fprintf(s->out, "\n%sIt fits%s: %s of %s usable on the fullest rank\n", session_bold(s),
-                session_plain(s), format_bytes(fullest_bytes(record)).s,
-                format_bytes(usable(record)).s);
-    }
-    print_rule(s, record, rule, minimum_gpus, limit);
+    struct fact *array = document_array(o, ".rules");
+    set_rule(array, "rule of thumb", rule->static_bytes,
+             arena_format(o->arena, "of state: %.0f bytes x %s parameters",
+                          rule->bytes_per_parameter, format_quantity(rule->parameters).s),
+             rule->static_cards);
+    set_rule(array, "", rule->total_bytes, "with activations: k L b s h x bytes", rule->cards);
+    set_rule(array, "", rule->inference_bytes, "of weights alone, to infer", rule->inference_cards);
+    document_real(o, ".nominal_parameters", IN_QUANTITY, rule->parameters);
+}
+
+struct fact *report_memory(const struct record *record, const struct memory_told *told)
+{
+    const struct run_row *run = record_run(record);
+    const struct rule_of_thumb *rule = told->rule;
+    struct fact *o = document_begin(record->arena, "orrery.memory/1", told->scenario);
+    const bool unknown = told->minimum_gpus == MINIMUM_UNKNOWN;
+    document_real(o, "parameters", IN_QUANTITY, run->parameters);
+    document_real(o, "static_bytes_model", IN_BYTES, rule->bytes_per_parameter * run->parameters);
+    document_real(o, "rule_of_thumb_bytes", IN_DECIMAL_BYTES, rule->total_bytes);
+    document_real(o, "rule_of_thumb_static_bytes", IN_DECIMAL_BYTES, rule->static_bytes);
+    document_real(o, "rule_of_thumb_activation_bytes", IN_DECIMAL_BYTES, rule->activation_bytes);
+    document_count(o, "rule_of_thumb_gpus", rule->cards);
+    document_count(o, "rule_of_thumb_static_gpus", rule->static_cards);
+    document_count(o, "rule_of_thumb_inference_gpus", rule->inference_cards);
+    document_null(o, "minimum_gpus");
+    if (told->minimum_gpus > 0 && !unknown)
+        document_count(o, "minimum_gpus", told->minimum_gpus);
+    report_head_facts(o, record);
+    document_columns(o, ROW_run, run, "usable_hbm_bytes fits");
+    report_failure_facts(o, record);
+    report_stage_facts(o, record);
+    set_rules(o, rule);
+    document_flag(o, ".counted_only", run->fits == ROW_NULL);
+    document_flag(o, ".too_many", unknown);
+    document_count(o, ".limit", told->limit);
+    document_flag(o, ".step_told", set_whole(o, record, told->helps));
+    document_flag(o, ".failure_told", true);
+    report_messages(o, ".defaults", record, "default");
+    document_flag(o, ".defaults_told", told->all);
+    return o;
 }

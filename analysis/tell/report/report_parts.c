@@ -1,15 +1,8 @@
 #include "analysis/tell/report/report_parts.h"
 
-#include <math.h>
-
 void report_heading(const struct session *s, const char *text)
 {
     fprintf(s->out, "\n%s%s%s\n", session_bold(s), text, session_plain(s));
-}
-
-uint64_t report_count(double value)
-{
-    return value > 0.0 ? (uint64_t)fmin(value, 1e18) : 0;
 }
 
 double report_price_s(const struct interruption_row *one)

@@ -1,35 +1,46 @@
-/* report_parts.h - the parts that reports are made of; for report*.c alone.
+/* report_parts.h - facts that several reports tell; for report*.c alone.
  *
- * What they print comes from a file: texts may hold anything, and numbers may be out of range. */
+ * They come from a record, and so from a file: texts may hold anything, and numbers may be out of
+ * range. The columns of the table `run` stand in each document behind a dot, for the lines. */
 #ifndef ORRERY_ANALYSIS_TELL_REPORT_REPORT_PARTS_H
 #define ORRERY_ANALYSIS_TELL_REPORT_REPORT_PARTS_H
 
 #include "analysis/output/terminal/session.h"
 #include "analysis/record/numbers/record.h"
+#include "analysis/tell/document/document_json.h"
+#include "analysis/tell/document/document_lines.h"
 
 void report_heading(const struct session *session, const char *text);
-/* A whole number that is kept as a real; 0 below, a million million million above. */
-uint64_t report_count(double value);
 /* What an interruption cost in all: work that was lost, and time that stood still. */
 double report_price_s(const struct interruption_row *one);
-/* The name, model, cluster and layout: what was asked, and what was chosen where nothing was. */
-void report_head(const struct session *session, const struct record *record);
-/* What the times of kernels rest on; nothing without a profile. `all`: each kernel whose time was
- * not measured, the longest first. */
-void report_evidence(const struct session *session, const struct record *record, bool all);
-/* Memory of each stage against usable HBM, one bar each. */
-void report_stages(const struct session *session, const struct record *record);
-/* Is it the memory of a node's CPUs that ends, not that of a card? */
-bool report_host_fails(const struct record *record);
-/* Why and where memory ends, and what would help. Prints nothing when everything fits. */
-void report_failure(const struct session *session, const struct record *record);
+/* What was asked, and what was chosen where nothing was: for report_head_lines. */
+void report_head_facts(struct fact *document, const struct record *record);
+extern const char report_head_lines[];
+/* What the times of kernels rest on: `kernel_evidence`, where there is a profile; with `all` each
+ * kernel whose time was not measured, the longest first. For report_evidence_lines. */
+void report_evidence_facts(struct fact *document, const struct record *record, bool all);
+extern const char report_evidence_lines[];
+/* `first_failure` and `advice`: where memory ends, and what would help. */
+void report_failure_facts(struct fact *document, const struct record *record);
+extern const char report_failure_lines[];
+/* `classes`: memory of each stage; stages alike that follow each other are one line. */
+void report_stage_facts(struct fact *document, const struct record *record);
+extern const char report_stage_lines[];
+/* Messages of a severity, as rows `key`. */
+struct fact *report_messages(struct fact *document, const char *key, const struct record *record,
+                             const char *severity);
 /* How sure the step is; nothing without --uncertainty. */
-void report_uncertainty(const struct session *session, const struct record *record);
-/* Weeks in words and bars: what was kept, where the wall clock went, what failed. `all`: every
- * interruption, not only the first ones and the worst. */
-void report_weeks(const struct session *session, const struct record *record, bool all);
-/* Totals by cause, then each interruption: when, what, where, what was lost, and how long each link
- * of the chain took. */
-void report_story(const struct session *session, const struct record *record, bool all);
+void report_uncertainty_facts(struct fact *document, const struct record *record);
+extern const char report_uncertainty_lines[];
+/* Weeks: what was kept, where the wall clock went, what was saved; the keys of JSON in `document`,
+ * what the lines need beside them in `weeks` (NULL: there are none). */
+void report_weeks_facts(struct fact *weeks, struct fact *document, const struct record *record);
+extern const char report_weeks_lines[];
+/* Totals by cause, then each interruption (`all`) or the first and the worst: when, what, where,
+ * what was lost, and how long each link of the chain took. */
+void report_story_facts(struct fact *document, const struct record *record, bool all);
+extern const char report_story_lines[];
+/* Every default that was taken, with its key and what it means. */
+extern const char report_defaults_lines[];
 
 #endif

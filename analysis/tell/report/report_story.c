@@ -5,16 +5,30 @@
 #include <string.h>
 
 #include "analysis/output/text/format.h"
-#include "analysis/output/text/wrap.h"
 #include "analysis/tell/report/report_parts.h"
 #include "sim/units.h"
 
 enum {
     FIRST_SHOWN = 10,
     WORST_SHOWN = 5,
-    CAUSE_WIDTH = 32,
     STORY_BYTES = 1024
 };
+
+const char report_story_lines[] =
+    "{each .story}"
+    "\n{bold}Interruptions by cause{plain}\n"
+    "  cause                                times    of all  work lost stood still\n"
+    "{each .causes}"
+    "  {.name<32.32} {.stops>9} {.stops/.count>9} {.lost_s>10} {.down_s>10}\n"
+    "{end}"
+    "\n{bold}{if .worst}The first {.first.count:digits} interruptions{else}Every interruption{end}"
+    "{plain}\n"
+    "{each .first}  {.at}  {wrap .text}{end}"
+    "{if .worst}"
+    "\n{bold}The costliest interruptions{plain}\n"
+    "{each .worst}  {.at}  {wrap .text}{end}"
+    "  {dim}all {.count} of them: run -v, or the table interruption{plain}\n"
+    "{end}{end}";
 
 struct cause_total {
     uint64_t stops;
@@ -62,29 +76,25 @@ static void sum_causes(const struct record *record, struct cause_total *totals)
     }
 }
 
-static void print_causes(const struct session *s, const struct record *record)
+static void set_causes(struct fact *o, const struct record *record)
 {
-    struct arena_mark mark = arena_mark(record->arena);
-    size_t causes, stops;
+    size_t causes;
     const struct failure_cause_row *cause = record_failure_cause(record, &causes);
-    record_interruption(record, &stops);
-    struct cause_total *totals = ARENA_ARRAY(record->arena, struct cause_total, causes);
-    size_t *order = ARENA_ARRAY(record->arena, size_t, causes);
+    struct cause_total *totals = ARENA_ARRAY(o->arena, struct cause_total, causes);
+    size_t *order = ARENA_ARRAY(o->arena, size_t, causes);
+    struct fact *array = document_array(o, ".causes");
     sum_causes(record, totals);
     order_causes(totals, causes, order);
-    report_heading(s, "Interruptions by cause");
-    fprintf(s->out, "  %-*s %9s %9s %10s %10s\n", CAUSE_WIDTH, "cause", "times", "of all",
-            "work lost", "stood still");
     for (size_t i = 0; i < causes; i++) {
         const struct cause_total *t = &totals[order[i]];
-        if (t->stops > 0) {
-            fprintf(s->out, "  %-*.*s %9s %9s %10s %10s\n", CAUSE_WIDTH, CAUSE_WIDTH,
-                    format_shown(cause[order[i]].name).s, format_count(t->stops).s,
-                    format_percent((double)t->stops / (double)stops).s, format_time(t->lost_s).s,
-                    format_time(t->down_s).s);
-        }
+        if (t->stops == 0)
+            continue;
+        struct fact *one = document_object(array, NULL);
+        document_quote(one, ".name", cause[order[i]].name);
+        document_count(one, ".stops", t->stops);
+        document_real(one, ".lost_s", IN_SECONDS, t->lost_s);
+        document_real(one, ".down_s", IN_SECONDS, t->down_s);
     }
-    arena_rewind(record->arena, mark);
 }
 
 struct story {
@@ -178,14 +188,15 @@ static void tell_chain(struct story *story, const struct interruption_row *one)
     }
 }
 
-static void print_interruption(const struct session *s, const struct interruption_row *one)
+static void set_interruption(struct fact *array, const struct interruption_row *one)
 {
     struct story story = {"", 0};
-    int indent = fprintf(s->out, "  %s  ", format_moment((double)one->ts * NANOSECOND).s);
+    struct fact *o = document_object(array, NULL);
     tell_place(&story, one);
     tell_loss(&story, one);
     tell_chain(&story, one);
-    wrap_print(s->out, s->width, story.text, indent);
+    document_real(o, ".at", IN_MOMENT, (double)one->ts * NANOSECOND);
+    document_word(o, ".text", arena_text(o->arena, story.text));
 }
 
 struct priced {
@@ -201,37 +212,29 @@ static int compare_prices(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static void print_worst(const struct session *s, const struct record *record)
+static void set_worst(struct fact *array, const struct interruption_row *rows, size_t count)
 {
-    struct arena_mark mark = arena_mark(record->arena);
-    size_t count;
-    const struct interruption_row *rows = record_interruption(record, &count);
-    struct priced *order = ARENA_ARRAY(record->arena, struct priced, count);
+    struct priced *order = ARENA_ARRAY(array->arena, struct priced, count);
     for (size_t i = 0; i < count; i++)
         order[i] = (struct priced){report_price_s(&rows[i]), i};
     qsort(order, count, sizeof *order, compare_prices);
-    report_heading(s, "The costliest interruptions");
     for (size_t i = 0; i < WORST_SHOWN; i++)
-        print_interruption(s, &rows[order[i].index]);
-    arena_rewind(record->arena, mark);
+        set_interruption(array, &rows[order[i].index]);
 }
 
-void report_story(const struct session *s, const struct record *record, bool all)
+void report_story_facts(struct fact *in, const struct record *record, bool all)
 {
     size_t count;
     const struct interruption_row *rows = record_interruption(record, &count);
     const size_t shown = all || count <= FIRST_SHOWN + WORST_SHOWN ? count : FIRST_SHOWN;
-    char title[64];
-    if (count == 0)
+    struct fact *o = document_object_if(count > 0, in, ".story");
+    if (o == NULL)
         return;
-    print_causes(s, record);
-    snprintf(title, sizeof title, "The first %zu interruptions", shown);
-    report_heading(s, shown < count ? title : "Every interruption");
+    set_causes(o, record);
+    document_count(o, ".count", count);
+    struct fact *first = document_array(o, ".first"), *worst = document_array(o, ".worst");
     for (size_t i = 0; i < shown; i++)
-        print_interruption(s, &rows[i]);
-    if (shown < count) {
-        print_worst(s, record);
-        fprintf(s->out, "  %sall %s of them: run -v, or the table interruption%s\n", session_dim(s),
-                format_count(count).s, session_plain(s));
-    }
+        set_interruption(first, &rows[i]);
+    if (shown < count)
+        set_worst(worst, rows, count);
 }

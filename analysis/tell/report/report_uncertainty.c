@@ -1,91 +1,62 @@
 /* How sure a step is. */
-#include <inttypes.h>
-#include <math.h>
-
-#include "analysis/output/text/format.h"
 #include "analysis/tell/report/report_parts.h"
-#include "scenarios/language/source.h"
 
-enum {
-    LISTED = 8 /* figures that matter most */
-};
+const char report_uncertainty_lines[] =
+    "{each .uncertain}"
+    "\n{bold}How sure: {.draws} draws of {.constants:digits} figures"
+    "{if .paths_drawn} and of paths{end}, and the model's own error{plain}\n"
+    "                        P10          P50          P90\n"
+    "  step time    {.step_p10_s>12} {.step_p50_s>12} {.step_p90_s>12}\n"
+    "  tokens/s     {.tokens_p10>12} {.tokens_p50>12} {.tokens_p90>12}\n"
+    "  MFU          {.mfu_p10>12} {.mfu_p50>12} {.mfu_p90>12}\n"
+    "  fits in {.fits_ratio} of the draws\n"
+    "\n{bold}What it hangs on{plain}\n"
+    "  figure                                                   value     error elasticity    "
+    "share\n"
+    "{each .influences 8}"
+    "  {.name<52.52} {.value:.4g>9} {.error_ratio>9} {.elasticity:+.3f>10} {.variance_ratio>8}\n"
+    "{end}"
+    "  the model's own error{to 65}{.model_log_spread>9}            {.model_variance_ratio>8}\n"
+    "  own error: {.measured}\n"
+    "{if .own_steps > 0}"
+    "  measured by you: {.own_steps:digits}; that shifts the step by {.own_shift_ratio:+.1%}, and "
+    "leaves an own error of {.model_log_spread} ({.prior_log_spread} before)\n"
+    "{end}"
+    "  {dim}from: {.model_error_source:clean}{plain}\n"
+    "{if .against}"
+    "\n{bold}Against{plain}\n"
+    "  {.against}: {.against_step_s}, fits in {.against_fits_ratio} of the draws\n"
+    "  the first is faster with probability {.faster_probability:.2f}: {if "
+    ".verdict}{.verdict}{end}\n"
+    "  time of the second over the first: {.ratio_p10:.3f} to {.ratio_p90:.3f} (P10 to P90), "
+    "{.ratio_p50:.3f}\n"
+    "{if .shared_ratio > 0}"
+    "  layouts of one model on one machine: {.shared_ratio} of the model's error is shared\n"
+    "{else}"
+    "  not layouts of one model on one machine: errors of the model are not shared\n"
+    "{end}{end}{end}";
 
-/* Tokens and MFU go down as the time of the step goes up. */
-static void print_percentiles(const struct session *s, const struct run_row *run,
-                              const struct uncertainty_row *u)
+void report_uncertainty_facts(struct fact *o, const struct record *record)
 {
-    const double fast = run->step_s / u->step_p10_s, middle = run->step_s / u->step_p50_s,
-                 slow = run->step_s / u->step_p90_s;
-    fprintf(s->out, "  %-12s %12s %12s %12s\n", "", "P10", "P50", "P90");
-    fprintf(s->out, "  %-12s %12s %12s %12s\n", "step time", format_time(u->step_p10_s).s,
-            format_time(u->step_p50_s).s, format_time(u->step_p90_s).s);
-    fprintf(
-        s->out, "  %-12s %12s %12s %12s\n", "tokens/s", format_quantity(run->tokens_per_s * slow).s,
-        format_quantity(run->tokens_per_s * middle).s, format_quantity(run->tokens_per_s * fast).s);
-    fprintf(s->out, "  %-12s %12s %12s %12s\n", "MFU", format_percent(run->mfu_ratio * slow).s,
-            format_percent(run->mfu_ratio * middle).s, format_percent(run->mfu_ratio * fast).s);
-}
-
-static void print_influences(const struct session *s, const struct record *record,
-                             const struct uncertainty_row *u)
-{
-    size_t count;
-    const struct influence_row *rows = record_influence(record, &count);
-    report_heading(s, "What it hangs on");
-    fprintf(s->out, "  %-52s %9s %9s %10s %8s\n", "figure", "value", "error", "elasticity",
-            "share");
-    for (size_t i = 0; i < count && i < LISTED; i++) {
-        fprintf(s->out, "  %-52.52s %9.4g %9s %+10.3f %8s\n", format_shown(rows[i].name).s,
-                rows[i].value, format_percent(rows[i].error_ratio).s, rows[i].elasticity,
-                format_percent(rows[i].variance_ratio).s);
-    }
-    fprintf(s->out, "  %-52s %9s %9s %10s %8s\n", "the model's own error", "",
-            format_percent(u->model_log_spread).s, "", format_percent(u->model_variance_ratio).s);
-    fprintf(s->out, "  own error: %s\n", format_shown(u->measured).s);
-    if (u->own_steps > 0)
-        fprintf(s->out,
-                "  measured by you: %" PRId64
-                "; that shifts the step by %+.1f %%, and leaves an own "
-                "error of %s (%s before)\n",
-                u->own_steps, 100.0 * u->own_shift_ratio, format_percent(u->model_log_spread).s,
-                format_percent(u->prior_log_spread).s);
-    fprintf(s->out, "  %sfrom: %s%s\n", session_dim(s),
-            source_clean(record->arena, u->model_error_source), session_plain(s));
-}
-
-static void print_comparison(const struct session *s, const struct uncertainty_row *u)
-{
-    report_heading(s, "Against");
-    fprintf(s->out, "  %s: %s, fits in %s of the draws\n", format_shown(u->against).s,
-            format_time(u->against_step_s).s, format_percent(u->against_fits_ratio).s);
-    fprintf(s->out, "  the first is faster with probability %.2f: %s\n", u->faster_probability,
-            format_shown(u->verdict != NULL ? u->verdict : "").s);
-    fprintf(s->out, "  time of the second over the first: %.3f to %.3f (P10 to P90), %.3f\n",
-            u->ratio_p10, u->ratio_p90, u->ratio_p50);
-    if (u->shared_ratio > 0.0)
-        fprintf(s->out,
-                "  layouts of one model on one machine: %s of the model's error is shared\n",
-                format_percent(u->shared_ratio).s);
-    else
-        fputs("  not layouts of one model on one machine: errors of the model are not shared\n",
-              s->out);
-}
-
-void report_uncertainty(const struct session *s, const struct record *record)
-{
-    size_t count;
+    size_t count, influences;
     const struct uncertainty_row *u = record_uncertainty(record, &count);
+    const struct influence_row *rows = record_influence(record, &influences);
     const struct run_row *run = record_run(record);
-    char title[128];
-    if (count == 0)
+    struct fact *one = document_object_if(count > 0, o, ".uncertain");
+    if (one == NULL)
         return;
-    snprintf(title, sizeof title, "How sure: %s draws of %u figures%s, and the model's own error",
-             format_count((uint64_t)u->draws).s, (unsigned)u->constants,
-             run->paths_drawn == 1 ? " and of paths" : "");
-    report_heading(s, title);
-    print_percentiles(s, run, u);
-    fprintf(s->out, "  fits in %s of the draws\n", format_percent(u->fits_ratio).s);
-    print_influences(s, record, u);
-    if (u->against != NULL)
-        print_comparison(s, u);
+    document_columns(one, ROW_uncertainty, u, "");
+    /* Tokens and MFU go down as the time of the step goes up. */
+    document_real(one, ".tokens_p10", IN_QUANTITY,
+                  run->tokens_per_s * (run->step_s / u->step_p90_s));
+    document_real(one, ".tokens_p50", IN_QUANTITY,
+                  run->tokens_per_s * (run->step_s / u->step_p50_s));
+    document_real(one, ".tokens_p90", IN_QUANTITY,
+                  run->tokens_per_s * (run->step_s / u->step_p10_s));
+    document_real(one, ".mfu_p10", IN_RATIO, run->mfu_ratio * (run->step_s / u->step_p90_s));
+    document_real(one, ".mfu_p50", IN_RATIO, run->mfu_ratio * (run->step_s / u->step_p50_s));
+    document_real(one, ".mfu_p90", IN_RATIO, run->mfu_ratio * (run->step_s / u->step_p10_s));
+    struct fact *array = document_array(one, ".influences");
+    for (size_t i = 0; i < influences; i++)
+        document_columns(document_object(array, NULL), ROW_influence, &rows[i], "");
 }

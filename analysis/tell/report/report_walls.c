@@ -1,143 +1,145 @@
 #include "analysis/tell/report/report_walls.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 
-#include "analysis/output/text/format.h"
-#include "analysis/output/text/wrap.h"
-#include "analysis/tell/report/report_parts.h"
+static const char lines[] =
+    "{bold}{scenario}{plain}\n"
+    "  envelope    {.model} of {.parameters} parameters on {.gpus} x {.gpu}\n"
+    "              sequence {.sequence}, a step of {.step_tokens} tokens"
+    "{if .tokens}, {.tokens} tokens in all{end}\n"
+    "  simulated   tp {.tp:digits}, pp {.pp:digits}, cp {.cp:digits}, dp {.dp:digits}, "
+    "microbatches of {.microbatch:digits}, "
+    "software {.software}\n"
+    "{each walls}{if .shown}"
+    "{if .title}\n{bold}{.title}{plain}\n{to 34}envelope   simulated\n{end}"
+    "  {.what<28} {envelope>11} {simulated>11}  {dim}{wrap formula 56}{plain}"
+    "{end}{end}"
+    "\n{bold}Which wall binds{plain}\n"
+    "  envelope    {bold}{binding}{plain}\n"
+    "  moves it    {wrap moves 14}"
+    "{if not fits}"
+    "  simulated   memory: this layout does not fit; 'orrery memory' tells where it ends\n"
+    "{else}{if .timed}"
+    "  simulated   it fits, and {largest_part_ratio} of the step is {largest_part}\n"
+    "{end}{end}"
+    "{if kernels}"
+    "\n{bold}Roofline of the forward kernels of a rank, one microbatch{plain}\n"
+    "  {dim}{.hbm_bytes_per_s} of HBM balance"
+    "{each .roofs}{if row > 1},{end} {.peak_flops_per_s}/s of {.precision} at {.balance:.0f} FLOP "
+    "a byte{end};\n"
+    "  a kernel above that is bound by arithmetic, one below by memory{plain}\n"
+    "  block  kernel                         FLOPs       bytes  FLOP/B  bound by         roofline "
+    " modelled of roof\n"
+    "{each kernels}"
+    "  {block<6} {name<24} {flops>11} {bytes>11} {flops/bytes:.4g>7}  "
+    "{if bound_by = memory}memory{else}{precision} arithmetic{end}{to 83}{roofline_s>9} "
+    "{modelled_s>9} {roofline_s/modelled_s>7}\n"
+    "{end}"
+    "{end}";
 
-enum {
-    FORMULA_COLUMN = 56
-};
+const char *const report_walls_lines[] = {lines, NULL};
 
-static struct text in_unit(enum walls_unit unit, double value)
+static void set_head(struct fact *o, const struct scenario *scenario,
+                     const struct walls_envelope *e)
 {
-    struct text out;
-    switch (unit) {
-    case WALLS_BYTES:
-        return format_bytes_decimal(value);
-    case WALLS_FLOP:
-        return format_flops(value);
-    case WALLS_SECONDS:
-        return format_time(value);
-    case WALLS_SHARE:
-        return format_percent(value);
-    case WALLS_RATE:
-        return format_rate(value);
-    case WALLS_CARDS:
-        return isfinite(value) ? format_count(report_count(value)) : (struct text){"-"};
-    case WALLS_GPU_YEARS:
-    case WALLS_MONTHS:
-        break;
-    }
-    out = format_quantity(value);
-    return out;
+    const struct configuration *c = &scenario->configuration;
+    document_quote(o, ".model", c->model.name);
+    document_real(o, ".parameters", IN_QUANTITY, e->parameters);
+    document_count(o, ".gpus", configuration_ranks(c));
+    document_quote(o, ".gpu", c->gpu.name);
+    document_count(o, ".sequence", c->training.sequence);
+    document_real(o, ".step_tokens", IN_QUANTITY, e->step_tokens);
+    document_real(o, ".tokens", IN_QUANTITY, e->budget_tokens);
+    document_count(o, ".tp", c->layout.tp);
+    document_count(o, ".pp", c->layout.pp);
+    document_count(o, ".cp", c->layout.cp);
+    document_count(o, ".dp", c->layout.dp);
+    document_count(o, ".microbatch", c->layout.microbatch);
+    document_quote(o, ".software", c->software.name);
 }
 
-static void print_rows(const struct session *s, const struct walls_row rows[WALLS_ROW_COUNT])
+static void set_rows(struct fact *o, const struct walls *walls)
 {
+    static const enum document_unit units[] = {
+        [WALLS_BYTES] = IN_DECIMAL_BYTES, [WALLS_FLOP] = IN_FLOPS,
+        [WALLS_SECONDS] = IN_SECONDS,     [WALLS_SHARE] = IN_RATIO,
+        [WALLS_CARDS] = IN_COUNT,         [WALLS_GPU_YEARS] = IN_QUANTITY,
+        [WALLS_MONTHS] = IN_QUANTITY,     [WALLS_RATE] = IN_BYTES_PER_S,
+    };
+    struct walls_row rows[WALLS_ROW_COUNT];
+    struct fact *array = document_array(o, "walls");
     int part = -1;
-    for (unsigned i = 0; i < WALLS_ROW_COUNT; i++) {
-        const struct walls_row *row = &rows[i];
-        if (!isfinite(row->envelope) && !isfinite(row->simulated))
-            continue;
-        if ((int)row->part != part) {
-            part = (int)row->part;
-            report_heading(s, walls_part_titles[part]);
-            fprintf(s->out, "  %-28s %11s %11s\n", "", "envelope", "simulated");
-        }
-        fprintf(s->out, "  %-28s %11s %11s  %s", row->what, in_unit(row->unit, row->envelope).s,
-                in_unit(row->unit, row->simulated).s, session_dim(s));
-        wrap_print(s->out, s->width, row->formula, FORMULA_COLUMN);
-        fputs(session_plain(s), s->out);
+    walls_rows(walls, rows);
+    for (const struct walls_row *row = rows; row < rows + WALLS_ROW_COUNT; row++) {
+        struct fact *one = document_object(array, NULL);
+        const bool shown = isfinite(row->envelope) || isfinite(row->simulated);
+        const bool first = shown && (int)row->part != part;
+        part = shown ? (int)row->part : part;
+        document_flag(one, ".shown", shown);
+        document_word(one, ".title", first ? walls_part_titles[row->part] : NULL);
+        document_word(one, ".what", row->what);
+        document_word(one, "key", row->key);
+        document_word(one, "unit", walls_unit_names[row->unit]);
+        document_real(one, "envelope", units[row->unit], row->envelope);
+        document_real(one, "simulated", units[row->unit], row->simulated);
+        document_word(one, "formula", row->formula);
     }
-}
-
-static void print_simulated(const struct session *s, const struct walls_simulated *found)
-{
-    if (!found->fits) {
-        fputs("  simulated   memory: this layout does not fit; 'orrery memory' tells where it "
-              "ends\n",
-              s->out);
-    } else if (found->timed) {
-        fprintf(s->out, "  simulated   it fits, and %s of the step is %s\n",
-                format_percent(found->most_ratio).s, found->most);
-    }
-}
-
-static void print_binding(const struct session *s, const struct walls *walls)
-{
-    report_heading(s, "Which wall binds");
-    fprintf(s->out, "  envelope    %s%s%s\n  moves it    ", session_bold(s),
-            walls_wall_names[walls->binding], session_plain(s));
-    wrap_print(s->out, s->width, walls_wall_moves[walls->binding], 14);
-    print_simulated(s, &walls->simulated);
 }
 
 /* Of each precision that a kernel computes in. */
-static void print_balance(const struct session *s, const struct walls *walls)
+static void set_roofs(struct fact *o, const struct walls *walls)
 {
     const struct walls_kernel *roofs[PEAK_COUNT];
     const double rate = walls->envelope.hbm_bytes_per_s;
     const unsigned count = walls_roofs(walls, roofs);
-    fprintf(s->out, "  %s%s of HBM balance", session_dim(s), format_rate(rate).s);
-    for (unsigned i = 0; i < count; i++)
-        fprintf(s->out, "%s %s/s of %s at %.0f FLOP a byte", i > 0 ? "," : "",
-                format_flops(roofs[i]->peak_flops_per_s).s, peak_names[roofs[i]->peak],
-                walls_balance(roofs[i]->peak_flops_per_s, rate));
-    fprintf(s->out, ";\n  a kernel above that is bound by arithmetic, one below by memory%s\n",
-            session_plain(s));
-}
-
-static void print_kernels(const struct session *s, const struct walls *walls)
-{
-    if (walls->kernel_count == 0)
-        return;
-    report_heading(s, "Roofline of the forward kernels of a rank, one microbatch");
-    print_balance(s, walls);
-    fprintf(s->out, "  %-6s %-24s %11s %11s %7s  %-15s %9s %9s %7s\n", "block", "kernel", "FLOPs",
-            "bytes", "FLOP/B", "bound by", "roofline", "modelled", "of roof");
-    for (unsigned i = 0; i < walls->kernel_count; i++) {
-        const struct walls_kernel *k = &walls->kernels[i];
-        char bound[32] = "memory";
-        if (k->by_arithmetic)
-            snprintf(bound, sizeof bound, "%s arithmetic", peak_names[k->peak]);
-        fprintf(s->out, "  %-6s %-24s %11s %11s %7.4g  %-15s %9s %9s %7s\n", k->block, k->name,
-                format_flops(k->flops).s, format_bytes_decimal(k->bytes).s, k->flops / k->bytes,
-                bound, format_time(k->roofline_s).s, format_time(k->modelled_s).s,
-                format_percent(k->roofline_s / k->modelled_s).s);
+    struct fact *array = document_array(o, ".roofs");
+    document_real(o, ".hbm_bytes_per_s", IN_BYTES_PER_S, rate);
+    for (unsigned i = 0; i < count; i++) {
+        struct fact *one = document_object(array, NULL);
+        document_real(one, ".peak_flops_per_s", IN_FLOPS, roofs[i]->peak_flops_per_s);
+        document_word(one, ".precision", peak_names[roofs[i]->peak]);
+        document_real(one, ".balance", IN_QUANTITY,
+                      walls_balance(roofs[i]->peak_flops_per_s, rate));
     }
 }
 
-static void print_head(const struct session *s, const struct scenario *scenario,
-                       const struct walls_envelope *e)
+static void set_kernels(struct fact *o, const struct walls *walls)
 {
-    const struct configuration *c = &scenario->configuration;
-    fprintf(s->out, "%s%s%s\n  envelope    %s of %s parameters on %s x %s\n", session_bold(s),
-            format_shown(scenario->name).s, session_plain(s), format_shown(c->model.name).s,
-            format_quantity(e->parameters).s, format_count(configuration_ranks(c)).s,
-            format_shown(c->gpu.name).s);
-    fprintf(s->out, "              sequence %s, a step of %s tokens",
-            format_count(c->training.sequence).s, format_quantity(e->step_tokens).s);
-    if (isfinite(e->budget_tokens))
-        fprintf(s->out, ", %s tokens in all", format_quantity(e->budget_tokens).s);
-    fputc('\n', s->out);
-    fprintf(s->out,
-            "  simulated   tp %" PRIu64 ", pp %" PRIu64 ", cp %" PRIu64 ", dp %" PRIu64
-            ", microbatches of %" PRIu64 ", software %s\n",
-            c->layout.tp, c->layout.pp, c->layout.cp, c->layout.dp, c->layout.microbatch,
-            format_shown(c->software.name).s);
+    struct fact *array = document_array(o, "kernels");
+    for (unsigned i = 0; i < walls->kernel_count; i++) {
+        const struct walls_kernel *k = &walls->kernels[i];
+        const bool computes = k->flops > 0.0;
+        struct fact *one = document_object(array, NULL);
+        document_word(one, "block", k->block);
+        document_word(one, "name", k->name);
+        document_real(one, "flops", IN_FLOPS, k->flops);
+        document_real(one, "bytes", IN_DECIMAL_BYTES, k->bytes);
+        document_word(one, "bound_by", k->by_arithmetic ? "arithmetic" : "memory");
+        document_word(one, "precision", computes ? peak_names[k->peak] : NULL);
+        document_real(one, "peak_flops_per_s", IN_FLOPS,
+                      computes ? k->peak_flops_per_s : (double)NAN);
+        document_real(one, "roofline_s", IN_SECONDS, k->roofline_s);
+        document_real(one, "modelled_s", IN_SECONDS, k->modelled_s);
+    }
 }
 
-void report_walls(const struct session *s, const struct scenario *scenario,
-                  const struct walls *walls)
+struct fact *report_walls(struct arena *arena, const struct scenario *scenario,
+                          const struct walls *walls)
 {
-    struct walls_row rows[WALLS_ROW_COUNT];
-    walls_rows(walls, rows);
-    print_head(s, scenario, &walls->envelope);
-    print_rows(s, rows);
-    print_binding(s, walls);
-    print_kernels(s, walls);
+    const struct walls_simulated *s = &walls->simulated;
+    const struct walls_envelope *e = &walls->envelope;
+    struct fact *o = document_begin(arena, "orrery.walls/1", scenario);
+    set_head(o, scenario, e);
+    set_rows(o, walls);
+    document_word(o, "binding", walls_wall_names[walls->binding]);
+    document_word(o, "moves", walls_wall_moves[walls->binding]);
+    document_flag(o, "fits", s->fits);
+    document_flag(o, ".timed", s->timed);
+    document_word(o, "largest_part", s->most);
+    document_real(o, "largest_part_ratio", IN_RATIO, s->timed ? s->most_ratio : (double)NAN);
+    document_real(o, "balance_flop_per_byte", IN_QUANTITY,
+                  walls_balance(e->peak_flops_per_s, e->hbm_bytes_per_s));
+    set_roofs(o, walls);
+    set_kernels(o, walls);
+    return o;
 }

@@ -1,21 +1,74 @@
 /* Weeks of training: what was kept, where the wall clock went, what was saved. */
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#include "analysis/output/text/format.h"
-#include "analysis/output/text/wrap.h"
 #include "analysis/record/numbers/job_record.h"
 #include "analysis/tell/report/report_parts.h"
-#include "scenarios/language/source.h"
-#include "sim/units.h"
 
-enum {
-    BAR_WIDTH = 16,
-    LEVEL_INDENT = 15
-};
 /* Less of the wall clock is the rounding of sums. */
 static const double meaningless_ratio = 1e-9;
+
+const char report_weeks_lines[] =
+    "{each .weeks}"
+    "\n{bold}{.wall_s} of training, one replication (seed {.seed:digits}){plain}\n"
+    "  wall clock   {bold}{.wall_s}{plain}, of which {.useful_s} useful\n"
+    "  kept         {.steps_completed:count} {if .work_steps > 0}of the work's {.work_steps} {end}"
+    "steps{if .lessened} of the full batch{end}, {.tokens_completed} tokens"
+    "{if .finished}; the work is done{end}\n"
+    "  goodput      {bold}{.goodput_ratio}{plain} of the tokens without failures and checkpoints\n"
+    "  ETTR         {.ettr_ratio} of the wall clock was productive"
+    "{if .ettr_worst_hour_ratio}; in the worst hour {.ettr_worst_hour_ratio}{end}\n"
+    "{if .end}  ended        {.end}\n{end}"
+    "  failures     {.failures}, which stopped the job {.interruptions} times"
+    "{if .interruptions > 0}: one each {.wall_s/.interruptions:time}{end}"
+    "{if .job_mtbf_s} (by the rates {.job_mtbf_s}){end}\n"
+    "{if .starts > 0}"
+    "               {if .cut}at least: {end}went back to the start {.starts} time"
+    "{if not .starts = 1}s{end}, and lost {.starts_lost_s} of work\n"
+    "{end}"
+    "{each .skipped}               {wrap .text:clean}{end}"
+    "  checkpoints  "
+    "{if .checkpoint_interval_by = nothing}none: a failure loses all\n{else}"
+    "{.checkpoints}{if checkpoint_levels.count > 1} copies on all tiers{end} "
+    "by {.checkpoint_policy}, "
+    "{if .checkpoint_interval_by = every_step}at every step\n{else}"
+    "{if .checkpoint_interval_by = steps}each {.checkpoint_interval_steps} steps\n{else}"
+    "each {.checkpoint_interval_s} of work"
+    "{if .whole_steps_s} ({.whole_steps_s}, to the end of a step){end}"
+    "{if .checkpoint_interval_by = floor}, as often as the drives are warranted for{end}"
+    "{if .checkpoint_interval_by = optimum}, the optimum by its closed form{end}"
+    "{if .checkpoint_interval_by = played}, the optimum of these weeks: the best of the intervals "
+    "that were played{end}\n"
+    "{end}{end}"
+    "{each checkpoint_levels}"
+    "               {tier}: stalls {stall_s}, {if persist_s > 0}durable {persist_s} later, {end}"
+    "loads in {load_s}{if every > 1}; each {every:digits}th{end}\n"
+    "{if bytes_per_save > 0}"
+    "                 {wrapped 17}{bytes_per_save:decimal} a save, {kept_bytes:decimal} kept"
+    "{if not .in_memory}; {written_bytes:decimal} written, {mean_bytes_per_s} in the mean"
+    "{if peak_bytes_per_s}, {peak_bytes_per_s} in {busy_ratio} of the time{end}{end}{end}"
+    "{if warning}                 {bold}warning:{plain} {wrap warning:clean 26}{end}"
+    "{end}{end}"
+    "{if .job_mtbf_s}{if .checkpoint_stall_s > 0}"
+    "               optimum by Young {.young_interval_s}, Daly {.daly_interval_s}, exact "
+    "{.exact_interval_s}\n"
+    "{end}{end}{end}"
+    "  recovery     by {.recovery}"
+    "{if .has_spares}, {.spares} spare node{if not .spares = 1}s{end}, taken {.spares_taken} time"
+    "{if not .spares_taken = 1}s{end}{end}; repair {.repair_s}\n"
+    "{if .cost_usd}  cost         {.cost_usd}"
+    "{if .cost_usd_per_1e9_tokens}, {.cost_usd_per_1e9_tokens} for 10^9 kept tokens{end}"
+    "{if .cost_storage_usd > 0}; {.cost_storage_usd} of it for the storage of checkpoints{end}\n"
+    "{end}"
+    "{if .energy_j}  energy       {.energy_j}, of the cards at their power cap\n{end}"
+    "\n{bold}Where the wall clock went{plain}\n"
+    "{each .badput}"
+    "{if .shown}  {.class<11} {.seconds>9} {.seconds/.wall_s>7}  {bar .seconds/.wall_s 16}  {dim}"
+    "{wrap .meaning 51}{plain}{end}"
+    "{each .links}    {dim}{.link<14} {.seconds>8} {.seconds/.wall_s>7}{plain}\n{end}"
+    "{end}"
+    "  sum         {.sum_s>9} {.sum_s/.wall_s>7}\n"
+    "{end}";
 
 /* Why weeks ended, in a sentence; NULL: as planned. */
 static const char *end_in_words(const char *ended)
@@ -26,61 +79,8 @@ static const char *end_in_words(const char *ended)
     return NULL;
 }
 
-static void print_kept(const struct session *s, const struct run_row *run)
-{
-    fprintf(s->out, "  wall clock   %s%s%s, of which %s useful\n", session_bold(s),
-            format_time(run->wall_s).s, session_plain(s), format_time(run->useful_s).s);
-    fprintf(s->out, "  kept         %s ", format_count(report_count(run->steps_completed)).s);
-    if (run->work_steps > 0)
-        fprintf(s->out, "of the work's %s ", format_count((uint64_t)run->work_steps).s);
-    fprintf(s->out, "steps%s, %s tokens%s",
-            run->degraded_s > meaningless_ratio * run->wall_s ? " of the full batch" : "",
-            format_quantity(run->tokens_completed).s,
-            run->finished == 1 ? "; the work is done" : "");
-    fprintf(s->out, "\n  goodput      %s%s%s of the tokens without failures and checkpoints\n",
-            session_bold(s), format_percent(run->goodput_ratio).s, session_plain(s));
-    fprintf(s->out, "  ETTR         %s of the wall clock was productive",
-            format_percent(run->ettr_ratio).s);
-    if (isfinite(run->ettr_worst_hour_ratio))
-        fprintf(s->out, "; in the worst hour %s", format_percent(run->ettr_worst_hour_ratio).s);
-    fputc('\n', s->out);
-    if (end_in_words(run->ended) != NULL)
-        fprintf(s->out, "  ended        %s\n", end_in_words(run->ended));
-}
-
-static void print_price(const struct session *s, const struct run_row *run)
-{
-    if (isfinite(run->cost_usd)) {
-        fprintf(s->out, "  cost         %s", format_money(run->cost_usd).s);
-        if (isfinite(run->cost_usd_per_1e9_tokens)) {
-            fprintf(s->out, ", %s for 10^9 kept tokens",
-                    format_money(run->cost_usd_per_1e9_tokens).s);
-        }
-        if (run->cost_storage_usd > 0.0) {
-            fprintf(s->out, "; %s of it for the storage of checkpoints",
-                    format_money(run->cost_storage_usd).s);
-        }
-        fputc('\n', s->out);
-    }
-    if (isfinite(run->energy_j)) {
-        fprintf(s->out, "  energy       %s, of the cards at their power cap\n",
-                format_energy(run->energy_j).s);
-    }
-}
-
-static void print_rate(const struct session *s, const struct run_row *run)
-{
-    fprintf(s->out, "  failures     %s, which stopped the job %s times",
-            format_count((uint64_t)run->failures).s, format_count((uint64_t)run->interruptions).s);
-    if (run->interruptions > 0)
-        fprintf(s->out, ": one each %s", format_time(run->wall_s / (double)run->interruptions).s);
-    if (isfinite(run->job_mtbf_s))
-        fprintf(s->out, " (by the rates %s)", format_time(run->job_mtbf_s).s);
-    fputc('\n', s->out);
-}
-
 /* No copy was left to come back from: what is lost then is all that was done. */
-static void print_starts(const struct session *s, const struct record *record)
+static void set_starts(struct fact *o, const struct record *record)
 {
     size_t count, starts = 0;
     double lost_s = 0.0;
@@ -91,198 +91,86 @@ static void print_starts(const struct session *s, const struct record *record)
             lost_s += rows[i].lost_s;
         }
     }
-    if (starts > 0)
-        fprintf(s->out, "               %swent back to the start %s time%s, and lost %s of work\n",
-                record_run(record)->cut == 1 ? "at least: " : "", format_count(starts).s,
-                starts == 1 ? "" : "s", format_time(lost_s).s);
+    document_count(o, ".starts", starts);
+    document_real(o, ".starts_lost_s", IN_SECONDS, lost_s);
 }
 
-static void print_skipped(const struct session *s, const struct record *record)
-{
-    size_t count;
-    const struct message_row *rows = record_message(record, &count);
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(rows[i].severity, "skipped") == 0) {
-            fprintf(s->out, "%*s", LEVEL_INDENT, "");
-            wrap_print(s->out, s->width, source_clean(record->arena, rows[i].text), LEVEL_INDENT);
-        }
-    }
-}
-
-static void print_storage(const struct session *s, const struct record *record,
-                          const struct checkpoint_level_row *l)
-{
-    char text[512];
-    int used =
-        snprintf(text, sizeof text, "%s a save, %s kept", format_bytes_decimal(l->bytes_per_save).s,
-                 format_bytes_decimal(l->kept_bytes).s);
-    if (l->in_memory != 1) {
-        used +=
-            snprintf(text + used, sizeof text - (size_t)used, "; %s written, %s in the mean",
-                     format_bytes_decimal(l->written_bytes).s, format_rate(l->mean_bytes_per_s).s);
-    }
-    if (l->in_memory != 1 && isfinite(l->peak_bytes_per_s)) {
-        snprintf(text + used, sizeof text - (size_t)used, ", %s in %s of the time",
-                 format_rate(l->peak_bytes_per_s).s, format_percent(l->busy_ratio).s);
-    }
-    fprintf(s->out, "%*s", LEVEL_INDENT + 2, "");
-    wrap_print(s->out, s->width, text, LEVEL_INDENT + 2);
-    if (l->warning != NULL) {
-        fprintf(s->out, "%*s%swarning:%s ", LEVEL_INDENT + 2, "", session_bold(s),
-                session_plain(s));
-        wrap_print(s->out, s->width, source_clean(record->arena, l->warning), LEVEL_INDENT + 11);
-    }
-}
-
-static void print_levels(const struct session *s, const struct record *record)
+static void set_levels(struct fact *o, const struct record *record)
 {
     size_t count;
     const struct checkpoint_level_row *rows = record_checkpoint_level(record, &count);
-    for (size_t i = 0; i < count; i++) {
-        const struct checkpoint_level_row *l = &rows[i];
-        fprintf(s->out, "               %s: stalls %s, ", format_shown(l->tier).s,
-                format_time(l->stall_s).s);
-        if (l->persist_s > 0.0)
-            fprintf(s->out, "durable %s later, ", format_time(l->persist_s).s);
-        fprintf(s->out, "loads in %s", format_time(l->load_s).s);
-        if (l->every > 1)
-            fprintf(s->out, "; each %" PRId64 "th", l->every);
-        fputc('\n', s->out);
-        if (l->bytes_per_save > 0.0)
-            print_storage(s, record, l);
-    }
-}
-
-/* What a failure meets, as it was given or chosen. */
-static void print_recovery(const struct session *s, const struct run_row *run)
-{
-    fprintf(s->out, "  recovery     by %s", format_shown(run->recovery).s);
-    if (run->has_spares == 1) {
-        fprintf(s->out, ", %s spare node%s, taken %s time%s", format_count((uint64_t)run->spares).s,
-                run->spares == 1 ? "" : "s", format_count((uint64_t)run->spares_taken).s,
-                run->spares_taken == 1 ? "" : "s");
-    }
-    fprintf(s->out, "; repair %s\n", format_time(run->repair_s).s);
-}
-
-/* The closed forms are for one blocking level and memoryless failures (docs/models/checkpoints.md).
- */
-static void print_marks(const struct session *s, const struct run_row *run)
-{
-    if (isfinite(run->job_mtbf_s) && run->checkpoint_stall_s > 0.0) {
-        fprintf(s->out, "               optimum by Young %s, Daly %s, exact %s\n",
-                format_time(run->young_interval_s).s, format_time(run->daly_interval_s).s,
-                format_time(run->exact_interval_s).s);
-    }
+    struct fact *array = document_array(o, "checkpoint_levels");
+    for (size_t i = 0; i < count; i++)
+        document_columns(document_object(array, NULL), ROW_checkpoint_level, &rows[i],
+                         "tier every stall_s persist_s load_s slowdown=slowdown_ratio saves "
+                         "bytes_per_save written_bytes mean_bytes_per_s peak_bytes_per_s "
+                         "busy_ratio kept_bytes warning");
 }
 
 /* A save waits for the end of a step: said where that makes the interval a hundredth longer. */
-static void print_whole_steps(const struct session *s, const struct run_row *run)
+static double whole_steps_s(const struct run_row *run)
 {
     const double told = 0.01, rounding = 1e-12;
     const double each_s = run->checkpoint_interval_s,
                  steps = fmax(ceil(each_s / run->step_s * (1.0 - rounding)), 1.0);
-    if (steps * run->step_s > each_s * (1.0 + told))
-        fprintf(s->out, " (%s, to the end of a step)", format_time(steps * run->step_s).s);
+    return steps * run->step_s > each_s * (1.0 + told) ? steps * run->step_s : (double)NAN;
 }
 
-static void print_checkpoints(const struct session *s, const struct record *record)
-{
-    const struct run_row *run = record_run(record);
-    const char *by = run->checkpoint_interval_by;
-    size_t tiers;
-    record_checkpoint_level(record, &tiers);
-    fprintf(s->out, "  checkpoints  ");
-    if (strcmp(by, "nothing") == 0) {
-        fputs("none: a failure loses all\n", s->out);
-        return;
-    }
-    fprintf(s->out, "%s%s by %s, ", format_count((uint64_t)run->checkpoints).s,
-            tiers > 1 ? " copies on all tiers" : "", format_shown(run->checkpoint_policy).s);
-    if (strcmp(by, "every_step") == 0) {
-        fputs("at every step\n", s->out);
-    } else if (strcmp(by, "steps") == 0) {
-        fprintf(s->out, "each %s steps\n",
-                format_count((uint64_t)run->checkpoint_interval_steps).s);
-    } else {
-        fprintf(s->out, "each %s of work", format_time(run->checkpoint_interval_s).s);
-        print_whole_steps(s, run);
-        fprintf(s->out, "%s\n",
-                strcmp(by, "floor") == 0     ? ", as often as the drives are warranted for"
-                : strcmp(by, "optimum") == 0 ? ", the optimum by its closed form"
-                : strcmp(by, "played") == 0
-                    ? ", the optimum of these weeks: the best of the intervals that were played"
-                    : "");
-    }
-    print_levels(s, record);
-    print_marks(s, run);
-}
-
-static void print_class(const struct session *s, const char *name, double seconds, double wall_s,
-                        const char *meaning)
-{
-    double ratio = seconds / wall_s;
-    const int before_bar = 33;
-    fprintf(s->out, "  %-11s %9s %7s  %s  %s", name, format_time(seconds).s,
-            format_percent(ratio).s, format_bar(ratio, BAR_WIDTH, s->utf8).s, session_dim(s));
-    wrap_print(s->out, s->width, meaning, before_bar + BAR_WIDTH + 2);
-    fputs(session_plain(s), s->out);
-}
-
-/* The links of the chain behind `detect` and `restart`, indented under the latter. */
-static void print_links(const struct session *s, const struct record *record)
+/* `restart_links`; and the links that took time, for the lines below their class. */
+static void set_links(struct fact *o, struct fact *class, const struct record *record)
 {
     size_t count;
     const struct badput_row *rows = record_badput(record, &count);
+    struct fact *links = document_object(o, "restart_links");
+    struct fact *array = document_array(class, ".links");
+    document_real(links, restart_link_names[LINK_DETECT], IN_SECONDS, record_run(record)->detect_s);
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(rows[i].link, "") != 0 && rows[i].seconds > 0.0) {
-            fprintf(s->out, "    %s%-14s %8s %7s%s\n", session_dim(s), format_shown(rows[i].link).s,
-                    format_time(rows[i].seconds).s,
-                    format_percent(rows[i].seconds / record_run(record)->wall_s).s,
-                    session_plain(s));
-        }
+        if (*rows[i].link == '\0')
+            continue;
+        document_real(links, rows[i].link, IN_SECONDS, rows[i].seconds);
+        if (rows[i].seconds > 0.0)
+            document_columns(document_object(array, NULL), ROW_badput, &rows[i], "");
     }
 }
 
-static void print_badput(const struct session *s, const struct record *record)
+static void set_badput(struct fact *weeks, struct fact *o, const struct record *record)
 {
     const struct run_row *run = record_run(record);
 #define X(name, doc) [BADPUT_##name] = run->name##_s,
     const double classes_s[BADPUT_COUNT] = { BADPUT_CLASSES(X) };
 #undef X
-    double sum = 0.0;
-    report_heading(s, "Where the wall clock went");
+    double sum_s = 0.0;
+    struct fact *badput = document_object(o, "badput"), *array = document_array(weeks, ".badput");
     for (unsigned i = 0; i < BADPUT_COUNT; i++) {
-        sum += classes_s[i];
-        if (classes_s[i] > meaningless_ratio * run->wall_s)
-            print_class(s, badput_names[i], classes_s[i], run->wall_s, badput_docs[i]);
+        struct fact *one = document_object(array, NULL);
+        sum_s += classes_s[i];
+        document_real(badput, badput_names[i], IN_SECONDS, classes_s[i]);
+        document_flag(one, ".shown", classes_s[i] > meaningless_ratio * run->wall_s);
+        document_word(one, ".class", badput_names[i]);
+        document_real(one, ".seconds", IN_SECONDS, classes_s[i]);
+        document_word(one, ".meaning", badput_docs[i]);
+        document_array(one, ".links");
         if (i == BADPUT_restart)
-            print_links(s, record);
+            set_links(o, one, record);
     }
-    fprintf(s->out, "  %-11s %9s %7s\n", "sum", format_time(sum).s,
-            format_percent(sum / run->wall_s).s);
+    document_real(weeks, ".sum_s", IN_SECONDS, sum_s);
 }
 
-void report_weeks(const struct session *s, const struct record *record, bool all)
+void report_weeks_facts(struct fact *weeks, struct fact *o, const struct record *record)
 {
+    size_t causes;
     const struct run_row *run = record_run(record);
-    char title[120];
-    snprintf(title, sizeof title, "%s of training, one replication (seed %" PRIu64 ")",
-             format_time(run->wall_s).s, (uint64_t)run->seed);
-    report_heading(s, title);
-    print_kept(s, run);
-    print_rate(s, run);
-    print_starts(s, record);
-    print_skipped(s, record);
-    print_checkpoints(s, record);
-    print_recovery(s, run);
-    print_price(s, run);
-    print_badput(s, record);
-    report_story(s, record, all);
-    if (run->cut == 1) {
-        fprintf(s->out, "\nonly the first %s failures, interruptions and checkpoints are kept\n",
-                format_count(JOB_RECORD_MAX).s);
-    }
-    fprintf(s->out, "\n%s%" PRId64 " condition%s of the step simulated%s\n", session_dim(s),
-            run->step_variants, run->step_variants == 1 ? "" : "s", session_plain(s));
+    const struct failure_cause_row *cause = record_failure_cause(record, &causes);
+    if (weeks == NULL)
+        return;
+    struct fact *stops = document_names(o, "interruptions_by_cause");
+    for (size_t i = 0; i < causes; i++)
+        document_count(stops, cause[i].name, (uint64_t)cause[i].interruptions);
+    set_badput(weeks, o, record);
+    set_levels(o, record);
+    set_starts(weeks, record);
+    report_messages(weeks, ".skipped", record, "skipped");
+    document_flag(weeks, ".lessened", run->degraded_s > meaningless_ratio * run->wall_s);
+    document_word(weeks, ".end", end_in_words(run->ended));
+    document_real(weeks, ".whole_steps_s", IN_SECONDS, whole_steps_s(run));
 }

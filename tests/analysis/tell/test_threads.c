@@ -12,7 +12,8 @@
 
 #include "analysis/record/database/store_step.h"
 #include "analysis/record/evidence/record_run.h"
-#include "analysis/tell/json/json.h"
+#include "analysis/tell/document/document_json.h"
+#include "analysis/tell/document/document_lines.h"
 #include "analysis/tell/report/report.h"
 #include "scenarios/assemble/scenario.h"
 #include "sim/check.h"
@@ -64,7 +65,8 @@ static struct bytes report_of(const struct record *record)
     struct bytes out = {NULL, 0};
     struct session session = {.out = open_memstream(&out.data, &out.size), .notes = stderr};
     CHECK(session.out != NULL);
-    report_run(&session, record, true);
+    document_print(report_run(record, &(struct run_told){.all = true}), report_run_lines, false,
+                   &session);
     CHECK(fclose(session.out) == 0);
     return out;
 }
@@ -74,7 +76,7 @@ static struct bytes json_of(const struct result *result, const struct record *re
     struct bytes out = {NULL, 0};
     FILE *stream = open_memstream(&out.data, &out.size);
     CHECK(stream != NULL);
-    json_run(result, record, NULL, stream);
+    document_json(report_run(record, &(struct run_told){.result = result}), stream);
     CHECK(fclose(stream) == 0);
     return out;
 }

@@ -9,6 +9,7 @@
 #include "analysis/output/terminal/output.h"
 #include "analysis/output/text/format.h"
 #include "analysis/record/database/store_step.h"
+#include "analysis/tell/document/document_lines.h"
 #include "analysis/tell/json/json.h"
 #include "analysis/tell/report/report_lesson.h"
 #include "scenarios/language/names.h"
@@ -175,12 +176,10 @@ static int tell(const struct lesson_arguments *a, struct session *session,
         code = EXIT_REJECTED;
     } else if (a->replay || a->html != NULL) {
         fprintf(session->notes, "%s: run, questions and answers\n", a->database.path);
-    } else if (a->json) {
-        json_lesson(scenario, &play.record, session->out);
-    } else if (a->markdown) {
-        report_lesson_markdown(&play.record, a->line.positional[0], session->out);
     } else {
-        report_lesson(session, &play.record, !a->no_answers);
+        document_print(report_lesson(&play.record, scenario, a->line.positional[0], !a->no_answers),
+                       a->markdown ? report_lesson_markdown : report_lesson_lines, a->json,
+                       session);
     }
     if (code == EXIT_OK && a->database.path != NULL)
         code = write_database(a->database.path, session, &play);

@@ -20,7 +20,7 @@ static int run(struct importing *i)
     task_link(i->arena, &graph, &links);
     if (!task_check(&graph, &links, &error))
         return importing_trouble(i, &error, EXIT_REJECTED);
-    report_task_counts(i->session, i->file.path, graph.rank_count, graph.node_count, &counts);
+    report_task_counts(i->session, i->file.path, &graph, &counts);
     return EXIT_OK;
 }
 

@@ -40,7 +40,7 @@ static int run(struct importing *i)
                 format_shown(i->file.path).s, trace.mended);
     if (*pytorch_trace_left(i->arena, &trace) != '\0')
         fprintf(i->session->out, "left out: %s\n", pytorch_trace_left(i->arena, &trace));
-    report_unknown(i->session->out, &trace.unknown);
+    report_unknown(i->session, &trace.unknown);
     if (trace.collectives_left > 0)
         fprintf(i->session->out,
                 "%u kinds of collectives left out: fewer than three kernels within 5 %% of the "

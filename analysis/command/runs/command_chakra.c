@@ -4,7 +4,6 @@
 #include "analysis/command/line/outputs.h"
 #include "analysis/output/text/format.h"
 #include "analysis/record/database/store_tasks.h"
-#include "analysis/tell/json/json.h"
 #include "analysis/tell/report/report_tasks.h"
 #include "models/step/tasks/task_play.h"
 #include "scenarios/import/chakra/chakra_files.h"
@@ -67,10 +66,7 @@ static int tell(const struct chakra_arguments *a, struct session *session, struc
     struct error error = {""};
     struct record record;
     task_outcome_record(arena, outcome, &record);
-    if (a->json)
-        json_tasks(outcome, session->out);
-    else
-        report_tasks(session, &record, a->top);
+    document_print(report_tasks(&record, outcome, a->top), report_tasks_lines, a->json, session);
     const bool good =
         a->database.path == NULL || write_database(a, session, outcome, &record, &error);
     if (!good)

@@ -7,7 +7,7 @@
 #include "analysis/command/line/load.h"
 #include "analysis/explain/trace_simulated.h"
 #include "analysis/output/text/format.h"
-#include "analysis/tell/json/json_explain.h"
+#include "analysis/tell/document/document_lines.h"
 #include "analysis/tell/report/report_trace.h"
 #include "scenarios/import/reader/import_open.h"
 
@@ -55,12 +55,11 @@ static int tell(const struct compare_arguments *a, struct session *session, stru
     const uint32_t counts[TRACE_SIDES] = {told->step->count, count};
     if (!trace_compare(arena, spans, counts, &comparison, &error))
         return trouble(session, error.text, EXIT_REJECTED);
-    if (a->json)
-        json_trace(told, &comparison, session->out);
-    else if (a->csv)
+    if (a->csv && !a->json)
         report_trace_csv(&comparison, session->out);
     else
-        report_trace(session, told, &comparison);
+        document_print(report_trace(arena, told, &comparison), report_trace_lines, a->json,
+                       session);
     return EXIT_OK;
 }
 

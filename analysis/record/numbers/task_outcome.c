@@ -2,14 +2,6 @@
 
 #include <inttypes.h>
 
-double task_outcome_part_s(const struct task_outcome *o, enum task_part part)
-{
-    double sum_s = 0.0;
-    for (uint32_t rank = 0; rank < o->graph->rank_count; rank++)
-        sum_s += o->played->parts_s[rank][part];
-    return sum_s / (double)o->graph->rank_count;
-}
-
 static const char *machine_of(struct arena *arena, const struct configuration *c)
 {
     const bool many = c->cluster.nodes > 1;
@@ -17,9 +9,20 @@ static const char *machine_of(struct arena *arena, const struct configuration *c
                         c->gpu.name, many ? " over " : "", many ? c->cluster.fabric.name : "");
 }
 
+void task_outcome_counts(const struct chakra_counts *counts, struct task_step_row *row)
+{
+    row->compute_count = (int64_t)counts->compute;
+    row->by_rates_count = (int64_t)counts->by_rates;
+    row->untimed_count = (int64_t)counts->untimed;
+    row->host_count = (int64_t)counts->host;
+    row->memory_count = (int64_t)counts->memory;
+    row->collective_count = (int64_t)counts->collectives;
+    row->message_count = (int64_t)counts->messages;
+    row->dropped_count = (int64_t)counts->dropped;
+}
+
 static void record_step(struct arena *arena, const struct task_outcome *o, struct record *out)
 {
-    const struct chakra_counts *counts = o->counts;
     struct task_step_row *row = record_add(out, ROW_task_step, 1);
     *row = (struct task_step_row){
         .traces = o->prefix,
@@ -28,16 +31,9 @@ static void record_step(struct arena *arena, const struct task_outcome *o, struc
         .step_s = o->played->step_s,
         .rank_count = o->graph->rank_count,
         .node_count = o->graph->node_count,
-        .compute_count = (int64_t)counts->compute,
-        .by_rates_count = (int64_t)counts->by_rates,
-        .untimed_count = (int64_t)counts->untimed,
-        .host_count = (int64_t)counts->host,
-        .memory_count = (int64_t)counts->memory,
-        .collective_count = (int64_t)counts->collectives,
-        .message_count = (int64_t)counts->messages,
-        .dropped_count = (int64_t)counts->dropped,
         .event_count = (int64_t)o->played->event_count,
     };
+    task_outcome_counts(o->counts, row);
 }
 
 static void record_ranks(const struct task_outcome *o, struct record *out)

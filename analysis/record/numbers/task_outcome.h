@@ -15,8 +15,8 @@ struct task_outcome {
     const struct task_played *played;
     const struct chakra_counts *counts;
 };
-/* Of the mean rank; sums to the step. */
-double task_outcome_part_s(const struct task_outcome *outcome, enum task_part part);
+/* Into the columns of the row that count nodes. */
+void task_outcome_counts(const struct chakra_counts *counts, struct task_step_row *row);
 /* As a report knows it: the rows of task_step, task_rank and task_group, no others. */
 void task_outcome_record(struct arena *arena, const struct task_outcome *outcome,
                          struct record *out);

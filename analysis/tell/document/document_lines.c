@@ -155,6 +155,7 @@ static bool compared(const struct fact *value, char sign, const char *with, size
 {
     char *end;
     const double limit = strtod(with, &end);
+    CHECK(end != with || sign == '=');
     if (end == with)
         return (value->kind == FACT_WORD || value->kind == FACT_QUOTE) &&
                strncmp(value->value.word, with, length) == 0 && value->value.word[length] == '\0';

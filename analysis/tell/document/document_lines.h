@@ -6,7 +6,7 @@
  *   {a/b} {a-b}      the ratio, the difference of two numbers, worked out when it is printed
  *   {key:format}     not as its unit says: a format of DOCUMENT_UNITS (+time: with its sign); .3f,
  *                    +.4f, .4g of printf; +.1% (a ratio in percent, with its sign); of words:
- *                    clean, whole (scenarios/language/source.h)
+ *                    clean, whole (scenarios/language/source.h), raw
  *   {key>9} {key<9}  right, left in 9 places; {key<9.9}: and cut there
  *   {bar key 24}     a bar of 24 cells, filled to a ratio
  *   {wrap key 62}    a sentence that goes on below its own beginning: column 62 (without a number:

@@ -169,13 +169,13 @@ static const char *show_number(struct arena *arena, const struct fact *value, co
 static const char *show_words(struct arena *arena, const struct fact *value, const char *format,
                               size_t length)
 {
-    if (length > 0) {
-        CHECK(length == strlen("clean"));
-        return *format == 'w' ? source_whole(arena, value->value.word)
-                              : source_clean(arena, value->value.word);
-    }
-    return value->kind == FACT_WORD ? value->value.word
-                                    : arena_text(arena, format_shown(value->value.word).s);
+    const char *word = value->value.word;
+    if (length == 0)
+        return value->kind == FACT_WORD ? word : arena_text(arena, format_shown(word).s);
+    CHECK(strchr("cwr", *format) != NULL);
+    return *format == 'c'   ? source_clean(arena, word)
+           : *format == 'w' ? source_whole(arena, word)
+                            : word;
 }
 
 const char *document_shown(struct arena *arena, const struct fact *value, const char *format,

@@ -10,7 +10,6 @@
 
 #include "analysis/exchange/launch/launch.h"
 #include "analysis/record/numbers/result.h"
-#include "analysis/record/numbers/task_outcome.h"
 #include "analysis/study/study_report.h"
 #include "analysis/validate/rows/validate_report.h"
 #include "models/step/simulate/collective_run.h"
@@ -33,10 +32,6 @@ void json_doctor(const struct json_finding *findings, unsigned count, FILE *out)
 void json_check(const struct scenario *scenario, const char *refusal, FILE *out);
 void json_collective(const struct collective_result *rows, unsigned count, enum comm_op op,
                      uint64_t ranks, FILE *out);
-/* `chakra`: execution traces that were played. */
-void json_tasks(const struct task_outcome *outcome, FILE *out);
-/* `lesson`: of a record that holds one. */
-void json_lesson(const struct scenario *scenario, const struct record *record, FILE *out);
 /* A study, as its lists show it; `seconds` of wall clock. */
 void json_study(const struct study *study, const struct study_list *list, double seconds,
                 FILE *out);

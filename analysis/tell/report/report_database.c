@@ -37,7 +37,8 @@ static bool report_traces(const struct session *session, struct query *query, st
     struct record record;
     if (!record_read_tasks(query, arena, &record, error))
         return false;
-    report_tasks(session, &record, REPORT_TASKS_SHOWN);
+    document_print(report_tasks(&record, NULL, REPORT_TASKS_SHOWN), report_tasks_lines, false,
+                   session);
     return true;
 }
 

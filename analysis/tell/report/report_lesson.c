@@ -1,186 +1,125 @@
 #include "analysis/tell/report/report_lesson.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/output/text/format.h"
-#include "analysis/output/text/wrap.h"
-#include "analysis/tell/report/report_parts.h"
-#include "scenarios/language/source.h"
 
-enum {
-    NAME_WIDTH = 12,
-    CELL_WIDTH = 10,
-    SHOWN_COLUMNS = 6
-};
-/* The runs side by side: what any of them knows. */
-struct lesson_column {
-    const char *head;
-    size_t offset; /* in struct lesson_run_row */
-    struct text (*write)(double value);
-};
-static const struct lesson_column columns[SHOWN_COLUMNS] = {
-    {"step", offsetof(struct lesson_run_row, step_s), format_time},
-    {"tok/s/GPU", offsetof(struct lesson_run_row, tokens_per_s_per_gpu), format_quantity},
-    {"MFU", offsetof(struct lesson_run_row, mfu_ratio), format_percent},
-    {"bubble", offsetof(struct lesson_run_row, bubble_ratio), format_percent},
-    {"memory", offsetof(struct lesson_run_row, peak_reserved_bytes), format_bytes},
-    {"goodput", offsetof(struct lesson_run_row, goodput_ratio), format_percent},
-};
+/* The runs side by side: what any of them knows. X(key, head of its column, head) */
+#define CELLS(X)                                                                                   \
+    X(step_time_s, "       step", "step")                                                          \
+    X(tokens_per_s_per_gpu, "  tok/s/GPU", "tok/s/GPU")                                            \
+    X(mfu, "        MFU", "MFU")                                                                   \
+    X(bubble_ratio, "     bubble", "bubble")                                                       \
+    X(peak_reserved_bytes, "     memory", "memory")                                                \
+    X(goodput, "    goodput", "goodput")
 
-static double cell_of(const struct lesson_run_row *run, const struct lesson_column *column)
-{
-    return *(const double *)(const void *)((const char *)run + column->offset);
-}
+#define USED "{if row > 9}      {else}     {end}"
+static const char lines[] = "{bold}Lesson {order:digits}: {scenario:whole}{plain}\n"
+                            "  {wrap shows:whole 2}"
+                            "{if look_for}\n{bold}Look for{plain}\n  {wrap look_for:whole 2}{end}"
+                            "{if captions}\n{bold}Captions{plain}\n{end}"
+                            "{each captions}  at {at_s}: {wrap say:whole}{end}"
+                            "\n{bold}The runs{plain}\n"
+                            "              "
+#define X(key, wide, head) "{if .has_" #key "}" wide "{end}"
+    CELLS(X)
+#undef X
+        "\n"
+        "{each runs}  {.name<12}"
+#define X(key, wide, head) "{if .has_" #key "} {" #key ">10}{end}"
+    CELLS(X)
+#undef X
+        "{if not fits}  does not fit{end}\n{end}"
+        "{each runs}{if row > 1}"
+        "  {name<12} {wrap shows:whole}  {.blanks} {dim}{wrapped}{set:whole}{end}{plain}"
+        "{end}{end}"
+        "\n{bold}Questions{plain}\n"
+        "{each questions}  {row:digits}. {wrap ask:whole}"
+        "{if .answers}" USED "{text}  {dim}{wrapped}= {answer:whole}{end}{plain}" USED
+        "{wrap why:whole}{end}{end}"
+        "{if next}\n{bold}Next{plain}\n  {wrap next:whole 2}{end}";
+const char *const report_lesson_lines[] = {lines, NULL};
+
+static const char markdown[] =
+    "## {order:digits}. {scenario:raw}\n\n`orrery lesson {.word:raw}`\n\n{shows:raw}\n\n"
+    "**Look for.** {look_for:raw}\n"
+    "\n| run | what it is |"
+#define X(key, wide, head) "{if .has_" #key "} " head " |{end}"
+    CELLS(X)
+#undef X
+        "\n|---|---|"
+#define X(key, wide, head) "{if .has_" #key "}---:|{end}"
+    CELLS(X)
+#undef X
+        "\n"
+        "{each runs}| {.name:raw} | {if row > 1}{shows:raw}{end}{if not fits} (does not fit){end} |"
+#define X(key, wide, head) "{if .has_" #key "} {" #key "} |{end}"
+    CELLS(X)
+#undef X
+        "\n{end}"
+        "{each questions}\n{row:digits}. *{ask:raw}* **{text:raw}** (`{answer:raw}`)  \n   "
+        "{why:raw}\n"
+        "{end}"
+        "{if next}\n**Next.** {next:raw}\n{end}\n";
+const char *const report_lesson_markdown[] = {markdown, NULL};
 
 /* A bubble is worth a column where some run has one. */
-static bool worth(const struct lesson_run_row *runs, size_t count,
-                  const struct lesson_column *column)
+static void set_worth(struct fact *o, const struct fact *runs)
 {
-    for (size_t i = 0; i < count; i++)
-        if (isfinite(cell_of(&runs[i], column)) && cell_of(&runs[i], column) > 0.0)
-            return true;
-    return false;
-}
-
-static const char *name_of(const struct lesson_run_row *run)
-{
-    return *run->name != '\0' ? run->name : "this run";
-}
-
-static void print_paragraph(const struct session *s, const struct record *record, const char *head,
-                            const char *text)
-{
-    if (*text == '\0')
-        return;
-    report_heading(s, head);
-    fputs("  ", s->out);
-    wrap_print(s->out, s->width, source_whole(record->arena, text), 2);
-}
-
-static void print_captions(const struct session *s, const struct record *record)
-{
-    size_t count;
-    const struct message_row *rows = record_message(record, &count);
-    bool any = false;
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(rows[i].severity, "note") != 0)
-            continue;
-        if (!any)
-            report_heading(s, "Captions");
-        any = true;
-        const int used = fprintf(s->out, "  at %s: ", format_time(strtod(rows[i].key, NULL)).s);
-        wrap_print(s->out, s->width, source_whole(record->arena, rows[i].text), used);
+#define X(name, wide, head) ".has_" #name,
+    static const char *const keys[] = { CELLS(X) };
+#undef X
+    const size_t has = strlen(".has_");
+    for (unsigned k = 0; k < sizeof keys / sizeof *keys; k++) {
+        bool worth = false;
+        for (const struct fact *run = runs->value.of.first; run != NULL; run = run->next) {
+            const double cell =
+                document_find(run, keys[k] + has, strlen(keys[k] + has))->value.real;
+            worth = worth || (isfinite(cell) && cell > 0.0);
+        }
+        document_flag(o, keys[k], worth);
     }
 }
 
-/* What the runs are, below their numbers. */
-static void print_meanings(const struct session *s, const struct record *record,
-                           const struct lesson_run_row *runs, size_t count)
+static void set_run(struct fact *o, const struct lesson_run_row *row)
 {
-    for (size_t i = 1; i < count; i++) {
-        const int used = fprintf(s->out, "  %-*s ", NAME_WIDTH, format_shown(runs[i].name).s);
-        wrap_print(s->out, s->width, source_whole(record->arena, runs[i].shows), used);
-        fprintf(s->out, "%*s%s", used, "", session_dim(s));
-        wrap_print(s->out, s->width, source_whole(record->arena, runs[i].set), used);
-        fputs(session_plain(s), s->out);
+    const char *name = *row->name != '\0' ? row->name : "this run";
+    const size_t length = strlen(format_shown(name).s), least = 12;
+    document_columns(o, ROW_lesson_run, row, "name set shows");
+    document_flag(o, "fits", row->fits == 1);
+    document_columns(o, ROW_lesson_run, row,
+                     "step_time_s=step_s tokens_per_s_per_gpu mfu=mfu_ratio bubble_ratio "
+                     "peak_reserved_bytes goodput=goodput_ratio");
+    document_quote(o, ".name", name);
+    document_word(o, ".blanks",
+                  arena_format(o->arena, "%*s", (int)(length > least ? length : least), ""));
+}
+
+struct fact *report_lesson(const struct record *record, const struct scenario *scenario,
+                           const char *word, bool answers)
+{
+    size_t lessons, run_count, question_count;
+    const struct lesson_row *lesson = record_lesson(record, &lessons);
+    const struct lesson_run_row *run = record_lesson_run(record, &run_count);
+    const struct question_row *question = record_question(record, &question_count);
+    struct fact *o = document_begin(record->arena, "orrery.lesson/1", scenario);
+    document_columns(o, ROW_lesson, lesson, "order=place shows look_for next");
+    struct fact *captions = document_array(o, "captions");
+    for (unsigned i = 0; i < scenario->note_count; i++) {
+        struct fact *caption = document_object(captions, NULL);
+        document_real(caption, "at_s", IN_SECONDS, scenario->notes[i].at_s);
+        document_quote(caption, "say", scenario->notes[i].say);
     }
-}
-
-static void print_runs(const struct session *s, const struct record *record)
-{
-    size_t count;
-    const struct lesson_run_row *runs = record_lesson_run(record, &count);
-    report_heading(s, "The runs");
-    fprintf(s->out, "  %-*s", NAME_WIDTH, "");
-    for (unsigned k = 0; k < SHOWN_COLUMNS; k++)
-        if (worth(runs, count, &columns[k]))
-            fprintf(s->out, " %*s", CELL_WIDTH, columns[k].head);
-    fputc('\n', s->out);
-    for (size_t i = 0; i < count; i++) {
-        fprintf(s->out, "  %-*s", NAME_WIDTH, format_shown(name_of(&runs[i])).s);
-        for (unsigned k = 0; k < SHOWN_COLUMNS; k++)
-            if (worth(runs, count, &columns[k]))
-                fprintf(s->out, " %*s", CELL_WIDTH,
-                        columns[k].write(cell_of(&runs[i], &columns[k])).s);
-        fputs(runs[i].fits == 1 ? "\n" : "  does not fit\n", s->out);
-    }
-    print_meanings(s, record, runs, count);
-}
-
-static void print_questions(const struct session *s, const struct record *record, bool answers)
-{
-    size_t count;
-    const struct question_row *rows = record_question(record, &count);
-    report_heading(s, "Questions");
-    for (size_t i = 0; i < count; i++) {
-        const int used = fprintf(s->out, "  %zu. ", i + 1);
-        wrap_print(s->out, s->width, source_whole(record->arena, rows[i].ask), used);
-        if (!answers)
-            continue;
-        const int answer = fprintf(s->out, "%*s%s  ", used, "", format_shown(rows[i].text).s);
-        fputs(session_dim(s), s->out);
-        wrap_print(s->out, s->width,
-                   arena_format(record->arena, "= %s", source_whole(record->arena, rows[i].answer)),
-                   answer);
-        fprintf(s->out, "%s%*s", session_plain(s), used, "");
-        wrap_print(s->out, s->width, source_whole(record->arena, rows[i].why), used);
-    }
-}
-
-void report_lesson(const struct session *s, const struct record *record, bool answers)
-{
-    size_t count;
-    const struct lesson_row *lesson = record_lesson(record, &count);
-    const struct run_row *run = record_run(record);
-    fprintf(s->out, "%sLesson %lld: %s%s\n  ", session_bold(s), (long long)lesson->place,
-            source_whole(record->arena, run->scenario), session_plain(s));
-    wrap_print(s->out, s->width, source_whole(record->arena, lesson->shows), 2);
-    print_paragraph(s, record, "Look for", lesson->look_for);
-    print_captions(s, record);
-    print_runs(s, record);
-    print_questions(s, record, answers);
-    print_paragraph(s, record, "Next", lesson->next);
-}
-
-static void markdown_runs(const struct record *record, FILE *out)
-{
-    size_t count;
-    const struct lesson_run_row *runs = record_lesson_run(record, &count);
-    const char *rule = "|---|---|";
-    fputs("\n| run | what it is |", out);
-    for (unsigned k = 0; k < SHOWN_COLUMNS; k++)
-        if (worth(runs, count, &columns[k]))
-            fprintf(out, " %s |", columns[k].head);
-    fprintf(out, "\n%s", rule);
-    for (unsigned k = 0; k < SHOWN_COLUMNS; k++)
-        if (worth(runs, count, &columns[k]))
-            fputs("---:|", out);
-    fputc('\n', out);
-    for (size_t i = 0; i < count; i++) {
-        fprintf(out, "| %s | %s%s |", name_of(&runs[i]), i == 0 ? "" : runs[i].shows,
-                runs[i].fits == 1 ? "" : " (does not fit)");
-        for (unsigned k = 0; k < SHOWN_COLUMNS; k++)
-            if (worth(runs, count, &columns[k]))
-                fprintf(out, " %s |", columns[k].write(cell_of(&runs[i], &columns[k])).s);
-        fputc('\n', out);
-    }
-}
-
-void report_lesson_markdown(const struct record *record, const char *name, FILE *out)
-{
-    size_t count, question_count;
-    const struct lesson_row *lesson = record_lesson(record, &count);
-    const struct question_row *rows = record_question(record, &question_count);
-    fprintf(out, "## %lld. %s\n\n`orrery lesson %s`\n\n%s\n\n**Look for.** %s\n",
-            (long long)lesson->place, record_run(record)->scenario, name, lesson->shows,
-            lesson->look_for);
-    markdown_runs(record, out);
+    struct fact *runs = document_array(o, "runs");
+    for (size_t i = 0; i < run_count; i++)
+        set_run(document_object(runs, NULL), &run[i]);
+    struct fact *questions = document_array(o, "questions");
     for (size_t i = 0; i < question_count; i++)
-        fprintf(out, "\n%zu. *%s* **%s** (`%s`)  \n   %s\n", i + 1, rows[i].ask, rows[i].text,
-                rows[i].answer, rows[i].why);
-    if (*lesson->next != '\0')
-        fprintf(out, "\n**Next.** %s\n", lesson->next);
-    fputc('\n', out);
+        document_columns(document_object(questions, NULL), ROW_question, &question[i],
+                         "ask answer value unit text why");
+    set_worth(o, runs);
+    document_flag(o, ".answers", answers);
+    document_quote(o, ".word", word);
+    return o;
 }

@@ -1,14 +1,17 @@
 /* report_lesson.h - a lesson as a class reads it: what it shows, what to look for, the runs side by
- * side, questions and answers; and the same as a page of the teacher's guide. */
+ * side, questions and answers; the same as a page of the teacher's guide, and as a document. */
 #ifndef ORRERY_ANALYSIS_TELL_REPORT_REPORT_LESSON_H
 #define ORRERY_ANALYSIS_TELL_REPORT_REPORT_LESSON_H
 
-#include "analysis/output/terminal/session.h"
 #include "analysis/record/numbers/record.h"
+#include "analysis/tell/document/document.h"
+#include "scenarios/assemble/scenario.h"
 
-/* Of a record with a lesson whose runs were played; `answers` false: the questions alone. */
-void report_lesson(const struct session *session, const struct record *record, bool answers);
-/* In Markdown; `name` as `orrery lesson` takes it. */
-void report_lesson_markdown(const struct record *record, const char *name, FILE *out);
+/* orrery.lesson/1, in the arena of a record with a lesson whose runs were played; `word`: the
+ * lesson as `orrery lesson` takes it; `answers` false: in the text the questions alone. */
+struct fact *report_lesson(const struct record *record, const struct scenario *scenario,
+                           const char *word, bool answers);
+extern const char *const report_lesson_lines[];
+extern const char *const report_lesson_markdown[];
 
 #endif

@@ -1,95 +1,114 @@
 #include "analysis/tell/report/report_tasks.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "analysis/output/text/columns.h"
-#include "analysis/output/text/format.h"
-#include "analysis/tell/report/report_parts.h"
+static const char count_lines[] =
+    "{traces}: {rank_count} rank{if not rank_count = 1}s{end}, {node_count} nodes"
+    "{each nodes}"
+    "{if compute > 0}, {compute} of compute{end}"
+    "{if host > 0}, {host} of the host{end}"
+    "{if memory > 0}, {memory} of memory{end}"
+    "{if collectives > 0}, {collectives} collective{if not collectives = 1}s{end}{end}"
+    "{if messages > 0}, {messages} message{if not messages = 1}s{end}{end}\n"
+    "{if compute_by_rates > 0}"
+    "  {compute_by_rates} of compute without a duration: num_ops and tensor_size at the rates of "
+    "the "
+    "card\n"
+    "{end}"
+    "{if dependencies_dropped > 0}"
+    "  {dependencies_dropped} dependenc{if dependencies_dropped = 1}y{else}ies{end} on nodes that "
+    "are not in the traces left out\n"
+    "{end}"
+    "{if compute_untimed > 0}"
+    "  {compute_untimed} of compute without duration, num_ops and tensor_size take no time\n"
+    "{end}{end}";
 
-enum {
-    BAR_CELLS = 20
-};
+static const char lines[] =
+    "\n{bold}step {step_time_s}{plain} on {.machine}\n"
+    "\n{bold}Where the time goes, mean rank{plain}\n"
+    "{each .parts}"
+    "  {.name<21} {.seconds>10} {.share>7} {bar .share 20}  {dim}{.says}{plain}\n"
+    "{end}"
+    "{if .ranks}"
+    "\n{bold}Ranks{if .ranks_more > 0} that compute longest{end}{plain}\n"
+    "{table}rank\tcompute\tmemory\texposed\thost\twait\tdone\tcommunication\n"
+    "{each .ranks}{.rank}\t{.compute_s}\t{.memory_s}\t{.exposed_communication_s}\t{.host_s}\t"
+    "{.wait_s}\t{.done_s}\t{.communicating_s}\n"
+    "{end}{end}{end}"
+    "{if .groups}"
+    "\n{bold}Groups{if .groups_more > 0} that communicate longest{end}{plain}\n"
+    "{table}<group\tranks\tfirst\tlast\tmeetings\tpayload\tunder way\tof the step\n"
+    "{each .groups}{.name<0.40}\t{.rank_count}\t{.first_rank}\t{.last_rank}\t{.meeting_count}\t"
+    "{.payload_bytes}\t{.moving_s}\t{.share}\n"
+    "{end}{end}{end}"
+    "\n{dim}digest {digest}, {event_count} events{plain}\n";
 
-static void say_count(FILE *out, uint64_t count, const char *one, const char *many)
+const char *const report_tasks_lines[] = {count_lines, lines, NULL};
+
+static void set_counts(struct fact *o, const struct task_step_row *step)
 {
-    if (count > 0)
-        fprintf(out, ", %s %s", format_count(count).s, count == 1 ? one : many);
+    document_columns(o, ROW_task_step, step,
+                     "digest traces step_time_s=step_s rank_count node_count event_count");
+    document_columns(document_object(o, "nodes"), ROW_task_step, step,
+                     "compute=compute_count compute_by_rates=by_rates_count "
+                     "compute_untimed=untimed_count host=host_count memory=memory_count "
+                     "collectives=collective_count messages=message_count "
+                     "dependencies_dropped=dropped_count");
 }
 
-void report_task_counts(const struct session *s, const char *prefix, uint64_t rank_count,
-                        uint64_t node_count, const struct chakra_counts *c)
+void report_task_counts(const struct session *session, const char *prefix,
+                        const struct task_graph *graph, const struct chakra_counts *counts)
 {
-    fprintf(s->out, "%s: %s rank%s, %s nodes", format_shown(prefix).s, format_count(rank_count).s,
-            rank_count == 1 ? "" : "s", format_count(node_count).s);
-    say_count(s->out, c->compute, "of compute", "of compute");
-    say_count(s->out, c->host, "of the host", "of the host");
-    say_count(s->out, c->memory, "of memory", "of memory");
-    say_count(s->out, c->collectives, "collective", "collectives");
-    say_count(s->out, c->messages, "message", "messages");
-    fputc('\n', s->out);
-    if (c->by_rates > 0)
-        fprintf(s->out,
-                "  %s of compute without a duration: num_ops and tensor_size at the rates "
-                "of the card\n",
-                format_count(c->by_rates).s);
-    if (c->dropped > 0)
-        fprintf(s->out, "  %s dependenc%s on nodes that are not in the traces left out\n",
-                format_count(c->dropped).s, c->dropped == 1 ? "y" : "ies");
-    if (c->untimed > 0)
-        fprintf(s->out, "  %s of compute without duration, num_ops and tensor_size take no time\n",
-                format_count(c->untimed).s);
+    struct arena *arena = arena_create();
+    struct fact *o = document_begin(arena, "", NULL);
+    struct task_step_row step = {
+        .traces = prefix, .rank_count = graph->rank_count, .node_count = graph->node_count};
+    task_outcome_counts(counts, &step);
+    set_counts(o, &step);
+    document_lines(o, count_lines, session);
+    arena_destroy(arena);
 }
-
-/* Parts of a row of task_rank, in the order in which one goes before the other. */
-enum {
-    PARTS = 6
-};
-struct part_column {
-    const char *name, *head, *says;
-    double (*of)(const struct task_rank_row *row);
-};
-#define PART(column)                                                                               \
-    static double column##_of(const struct task_rank_row *row)                                     \
-    {                                                                                              \
-        return row->column##_s;                                                                    \
-    }
-PART(compute)
-PART(memory)
-PART(exposed_communication)
-PART(host)
-PART(wait)
-PART(done)
-#undef PART
-static const struct part_column parts[PARTS] = {
-    {"compute", "compute", "kernels", compute_of},
-    {"memory", "memory", "loads and stores, not hidden", memory_of},
-    {"exposed communication", "exposed", "not hidden by the two above", exposed_communication_of},
-    {"host", "host", "beside none of those above", host_of},
-    {"wait", "wait", "for ranks that have not come", wait_of},
-    {"done", "done", "others have not finished", done_of},
-};
 
 static double share_of(double part_s, double step_s)
 {
     return step_s > 0.0 ? part_s / step_s : 0.0;
 }
 
-static void print_parts(const struct session *s, const struct record *record, double step_s)
+/* Parts of a row of task_rank, in the order in which one goes before the other:
+ * X(column, key of JSON, name, what it is). */
+#define PARTS(X)                                                                                   \
+    X(compute_s, "compute", "compute", "kernels")                                                  \
+    X(memory_s, "memory", "memory", "loads and stores, not hidden")                                \
+    X(exposed_communication_s, "exposed_communication", "exposed communication",                   \
+      "not hidden by the two above")                                                               \
+    X(host_s, "host", "host", "beside none of those above")                                        \
+    X(wait_s, "wait", "wait", "for ranks that have not come")                                      \
+    X(done_s, "done", "done", "others have not finished")
+
+static void set_part(struct fact *array, const char *name, const char *says, double part_s,
+                     double step_s)
+{
+    struct fact *one = document_object(array, NULL);
+    document_word(one, ".name", name);
+    document_word(one, ".says", says);
+    document_real(one, ".seconds", IN_SECONDS, part_s);
+    document_real(one, ".share", IN_RATIO, share_of(part_s, step_s));
+}
+
+static void set_parts(struct fact *o, const struct record *record, double step_s)
 {
     size_t ranks;
     const struct task_rank_row *rows = record_task_rank(record, &ranks);
-    report_heading(s, "Where the time goes, mean rank");
-    for (unsigned part = 0; part < PARTS; part++) {
-        double sum_s = 0.0;
-        for (size_t i = 0; i < ranks; i++)
-            sum_s += parts[part].of(&rows[i]);
-        const double part_s = sum_s / (double)ranks, ratio = share_of(part_s, step_s);
-        fprintf(s->out, "  %-21s %10s %7s %s  %s%s%s\n", parts[part].name, format_time(part_s).s,
-                format_percent(ratio).s, format_bar(ratio, BAR_CELLS, s->utf8).s, session_dim(s),
-                parts[part].says, session_plain(s));
-    }
+    struct fact *breakdown = document_object(o, "breakdown"), *array = document_array(o, ".parts");
+    double sum_s;
+#define X(column, key, name, says)                                                                 \
+    sum_s = 0.0;                                                                                   \
+    for (size_t i = 0; i < ranks; i++)                                                             \
+        sum_s += rows[i].column;                                                                   \
+    document_real(breakdown, key, IN_SECONDS, sum_s / (double)ranks);                              \
+    set_part(array, name, says, sum_s / (double)ranks, step_s);
+    PARTS(X)
+#undef X
 }
 
 struct ranked {
@@ -105,100 +124,69 @@ static int largest_first(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static struct text word(const char *name)
+static void set_ranks(struct fact *o, const struct record *record, uint64_t top)
 {
-    struct text out;
-    snprintf(out.s, sizeof out.s, "%.40s", format_shown(name).s);
-    return out;
-}
-
-static void print_ranks(const struct session *s, const struct record *record, uint64_t top)
-{
-    size_t ranks;
-    const struct task_rank_row *rows = record_task_rank(record, &ranks);
-    const size_t count = top < ranks ? (size_t)top : ranks;
-    struct column columns[PARTS + 2] = {{"rank", false, false}};
-    struct arena *arena = arena_create();
-    struct ranked *order = ARENA_ARRAY(arena, struct ranked, ranks);
-    struct text *cells = ARENA_ARRAY(arena, struct text, count * (PARTS + 2));
-    for (size_t i = 0; i < ranks; i++)
+    size_t count;
+    const struct task_rank_row *rows = record_task_rank(record, &count);
+    struct fact *ranks = document_array(o, "ranks"), *shown = document_array(o, ".ranks");
+    struct ranked *order = ARENA_ARRAY(o->arena, struct ranked, count);
+    document_count(o, ".ranks_more", count > top ? count - top : 0);
+    for (size_t i = 0; i < count; i++) {
         order[i] = (struct ranked){i, rows[i].compute_s};
-    qsort(order, ranks, sizeof *order, largest_first);
-    for (unsigned part = 0; part < PARTS; part++)
-        columns[part + 1] = (struct column){parts[part].head, false, false};
-    columns[PARTS + 1] = (struct column){"communication", false, false};
-    for (size_t i = 0; i < count; i++) {
-        const struct task_rank_row *row = &rows[order[i].index];
-        struct text *line = cells + i * (PARTS + 2);
-        line[0] = format_count((uint64_t)row->rank);
-        for (unsigned part = 0; part < PARTS; part++)
-            line[part + 1] = format_time(parts[part].of(row));
-        line[PARTS + 1] = format_time(row->communicating_s);
+        document_columns(document_object(ranks, NULL), ROW_task_rank, &rows[i],
+                         "rank compute=compute_s memory=memory_s "
+                         "exposed_communication=exposed_communication_s host=host_s wait=wait_s "
+                         "done=done_s communicating_s");
     }
-    report_heading(s, count < ranks ? "Ranks that compute longest" : "Ranks");
-    columns_print(s->out, columns, PARTS + 2, cells, count);
-    arena_destroy(arena);
+    qsort(order, count, sizeof *order, largest_first);
+    for (size_t i = 0; i < count && i < top; i++)
+        document_columns(document_object(shown, NULL), ROW_task_rank, &rows[order[i].index], "");
 }
 
-static void print_groups(const struct session *s, const struct record *record, double step_s,
-                         uint64_t top)
+static void set_members(struct fact *group, const struct task_outcome *outcome, size_t index)
 {
-    static const struct column columns[] = {
-        {"group", true, false},      {"ranks", false, false},      {"first", false, false},
-        {"last", false, false},      {"meetings", false, false},   {"payload", false, false},
-        {"under way", false, false}, {"of the step", false, false}};
-    enum {
-        COLUMNS = sizeof columns / sizeof columns[0]
-    };
-    size_t groups;
-    const struct task_group_row *rows = record_task_group(record, &groups);
-    const size_t count = top < groups ? (size_t)top : groups;
-    if (count == 0)
-        return;
-    struct arena *arena = arena_create();
-    struct ranked *order = ARENA_ARRAY(arena, struct ranked, groups);
-    struct text *cells = ARENA_ARRAY(arena, struct text, count * COLUMNS);
-    for (size_t g = 0; g < groups; g++)
-        order[g] = (struct ranked){g, rows[g].moving_s};
-    qsort(order, groups, sizeof *order, largest_first);
-    for (size_t i = 0; i < count; i++) {
-        const struct task_group_row *row = &rows[order[i].index];
-        struct text *line = cells + i * COLUMNS;
-        line[0] = word(row->name);
-        line[1] = format_count((uint64_t)row->rank_count);
-        line[2] = format_count((uint64_t)row->first_rank);
-        line[3] = format_count((uint64_t)row->last_rank);
-        line[4] = format_count((uint64_t)row->meeting_count);
-        line[5] = format_bytes(row->payload_bytes);
-        line[6] = format_time(row->moving_s);
-        line[7] = format_percent(share_of(row->moving_s, step_s));
-    }
-    report_heading(s, count < groups ? "Groups that communicate longest" : "Groups");
-    columns_print(s->out, columns, COLUMNS, cells, count);
-    arena_destroy(arena);
+    struct fact *ranks = document_array(group, "ranks");
+    const struct task_group *of = outcome != NULL ? &outcome->graph->groups[index] : NULL;
+    for (uint32_t i = 0; of != NULL && i < of->member_count; i++)
+        document_count(ranks, NULL, outcome->graph->members[of->member_first + i]);
 }
 
-void report_tasks(const struct session *s, const struct record *record, uint64_t top)
+static void set_groups(struct fact *o, const struct record *record,
+                       const struct task_outcome *outcome, uint64_t top)
+{
+    size_t count, steps;
+    const struct task_group_row *rows = record_task_group(record, &count);
+    const double step_s = record_task_step(record, &steps)->step_s;
+    struct fact *groups = document_array(o, "groups"), *shown = document_array(o, ".groups");
+    struct ranked *order = ARENA_ARRAY(o->arena, struct ranked, count);
+    document_count(o, ".groups_more", count > top ? count - top : 0);
+    for (size_t i = 0; i < count; i++) {
+        struct fact *one = document_object(groups, NULL);
+        order[i] = (struct ranked){i, rows[i].moving_s};
+        document_quote(one, "name", rows[i].name);
+        set_members(one, outcome, i);
+        document_columns(one, ROW_task_group, &rows[i],
+                         "meetings=meeting_count bytes=payload_bytes moving_s");
+    }
+    qsort(order, count, sizeof *order, largest_first);
+    for (size_t i = 0; i < count && i < top; i++) {
+        const struct task_group_row *row = &rows[order[i].index];
+        struct fact *one = document_object(shown, NULL);
+        document_columns(one, ROW_task_group, row, "");
+        document_real(one, ".share", IN_RATIO, share_of(row->moving_s, step_s));
+    }
+}
+
+struct fact *report_tasks(const struct record *record, const struct task_outcome *outcome,
+                          uint64_t top)
 {
     size_t steps;
     const struct task_step_row *step = record_task_step(record, &steps);
-    const struct chakra_counts counts = {
-        .compute = (uint64_t)step->compute_count,
-        .host = (uint64_t)step->host_count,
-        .memory = (uint64_t)step->memory_count,
-        .collectives = (uint64_t)step->collective_count,
-        .messages = (uint64_t)step->message_count,
-        .by_rates = (uint64_t)step->by_rates_count,
-        .untimed = (uint64_t)step->untimed_count,
-        .dropped = (uint64_t)step->dropped_count,
-    };
-    report_task_counts(s, step->traces, (uint64_t)step->rank_count, (uint64_t)step->node_count,
-                       &counts);
-    fprintf(s->out, "\n%sstep %s%s on %s\n", session_bold(s), format_time(step->step_s).s,
-            session_plain(s), format_shown(step->machine).s);
-    print_parts(s, record, step->step_s);
-    print_ranks(s, record, top);
-    print_groups(s, record, step->step_s, top);
-    fprintf(s->out, "\n%sdigest %s, %s events%s\n", session_dim(s), format_shown(step->digest).s,
-            format_count((uint64_t)step->event_count).s, session_plain(s));
+    struct fact *o = document_begin(record->arena, "orrery.chakra/1",
+                                    outcome != NULL ? outcome->scenario : NULL);
+    set_counts(o, step);
+    set_parts(o, record, step->step_s);
+    set_ranks(o, record, top);
+    set_groups(o, record, outcome, top);
+    return o;
 }

@@ -1,230 +1,265 @@
 #include "analysis/tell/report/report_trace.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "analysis/exchange/export/export.h"
-#include "analysis/output/text/columns.h"
-#include "analysis/output/text/format.h"
-#include "analysis/tell/report/report_parts.h"
+#include "analysis/tell/document/document_lines.h"
 
 enum {
     ROWS_SHOWN = 12,
-    COLUMNS = 7
+    WORST_LISTED = 100
 };
 /* Rounding of a trace, which counts nanoseconds. */
 #define NOTHING_S 1.5e-9
 
-static struct text more_time(double seconds)
+static const char unknown_lines[] =
+    "{if .unknown_told}"
+    "  {unknown_ratio} of the kernels' seconds are of no known kind and count as compute: "
+    "{each unknown}{if row > 1}, {end}{measured_s} {name<0.60}{end}\n"
+    "{end}";
+
+static const char head_lines[] =
+    "  {bold}measured{plain}   {trace}"
+    "{if profiler_step}, ProfilerStep#{profiler_step:digits}{end}: {kernels} kernels, "
+    "{all.measured_spans} spans{if device} on {device}{end}\n"
+    "  {bold}simulated{plain}  {scenario}: rank {rank:digits} of {ranks}, {all.simulated_spans} "
+    "spans\n"
+    "{if forward_only}"
+    "  it looks like inference: no kernel of it belongs to a backward pass or to an optimizer\n"
+    "{end}";
+
+#define KIND                                                                                       \
+    "{kind}\t{measured_spans}\t{measured_s}\t{simulated_spans}\t{simulated_s}\t{.more:+time}\t"    \
+    "{measured_alone:digits}, {simulated_alone:digits}\n"
+static const char lines[] =
+    "\n{bold}Time of the step{plain}\n"
+    "                    measured  simulated  difference\n"
+    "{each .times}"
+    "  {.name<15} {.measured_s>10} {.simulated_s>10} {.more:+time>11}  {dim}{.says}{plain}\n"
+    "{end}"
+    "{if .host_s > 0}"
+    "  {dim}the mark of the step lasted {.host_s} on the host; the job's simulated step takes "
+    "{simulated_step_time_s}{plain}\n"
+    "{end}"
+    "\n{bold}Kernels by kind{plain}\n"
+    "{table}<\tspans\tmeasured\tspans\tsimulated\tdifference\talone\n"
+    "{each kinds}" KIND "{end}{each all}" KIND "{end}{end}"
+    "  {dim}alone: measured and simulated spans that have no partner. Communication lasts while it "
+    "waits for other ranks, too.{plain}\n"
+    "\n{bold}Pairs by what they do, the largest differences{plain}\n"
+    "{if .pairs_differ}"
+    "{table}<simulated kernel\t<phase\tpairs\tmeasured\tsimulated\tdifference\n"
+    "{each pairs 12}{if .differs}"
+    "{name}\t{phase}\t{spans}\t{measured_s}\t{simulated_s}\t{.more:+time}\n"
+    "{end}{end}{end}"
+    "{else}  none differs\n{end}"
+    "\n{bold}Worst spans{plain}\n"
+    "{each worst 12}{if .differs}"
+    "  {difference_s:+time>11}  {simulated} ({measured_s} for {simulated_s}): "
+    "{if layer}layer {layer:digits}, {end}{if microbatch}microbatch {microbatch:digits}, {end}"
+    "{phase}; {dim}at {measured_at_s}, stream {measured_stream}: {measured}{plain}\n"
+    "{end}{end}"
+    "{if not .worst_differ}  none differs\n{end}"
+    "\n{bold}Without a partner{plain}\n"
+    "{each alone 12}"
+    "  {.side<9} {spans>8} x {kind<14} {.length_s>10}  {name}{if phase}, {phase}{end}\n"
+    "{end}"
+    "{if .alone_more > 0}  and {.alone_more:digits} kinds more (--csv has all)\n{end}"
+    "{if not alone}  none\n{end}";
+
+const char *const report_trace_lines[] = {head_lines, unknown_lines, lines, NULL};
+
+/* Of a difference what is more than rounding. */
+static double settled(double difference_s)
 {
-    struct text out;
-    if (fabs(seconds) <= NOTHING_S)
-        return (struct text){"0 s"};
-    snprintf(out.s, sizeof out.s, "%s%.40s", seconds > 0.0 ? "+" : "", format_time(seconds).s);
-    return out;
+    return fabs(difference_s) <= NOTHING_S ? 0.0 : difference_s;
 }
 
-void report_unknown(FILE *out, const struct span_unknown *unknown)
+static void set_unknown(struct fact *o, const struct span_unknown *unknown)
 {
-    if (unknown->ratio <= UNKNOWN_MOST_RATIO)
-        return;
-    fprintf(out, "  %s of the kernels' seconds are of no known kind and count as compute: ",
-            format_percent(unknown->ratio).s);
-    for (unsigned i = 0; i < unknown->count; i++)
-        fprintf(out, "%s%s %.60s", i > 0 ? ", " : "", format_time(unknown->largest[i].s).s,
-                format_shown(unknown->largest[i].name).s);
-    fputc('\n', out);
+    document_flag(o, ".unknown_told", unknown->ratio > UNKNOWN_MOST_RATIO);
+    document_real(o, "unknown_ratio", IN_RATIO, unknown->ratio);
+    struct fact *array = document_array(o, "unknown");
+    for (unsigned i = 0; i < unknown->count; i++) {
+        struct fact *one = document_object(array, NULL);
+        document_quote(one, "name", unknown->largest[i].name);
+        document_real(one, "measured_s", IN_SECONDS, unknown->largest[i].s);
+    }
 }
 
-static struct text count_text(uint32_t count)
+void report_unknown(const struct session *session, const struct span_unknown *unknown)
 {
-    return format_count(count);
+    struct arena *arena = arena_create();
+    struct fact *o = document_begin(arena, "", NULL);
+    set_unknown(o, unknown);
+    document_lines(o, unknown_lines, session);
+    arena_destroy(arena);
 }
 
-static struct text name_text(const char *name)
+static void set_times(struct fact *in, const char *key, const struct trace_times *t)
 {
-    struct text out;
-    snprintf(out.s, sizeof out.s, "%.47s", format_shown(name).s);
-    return out;
+    struct fact *o = document_object(in, key);
+    document_real(o, "step_s", IN_SECONDS, t->step_s);
+    document_real(o, "compute_s", IN_SECONDS, t->compute_s);
+    document_real(o, "communication_s", IN_SECONDS, t->communication_s);
+    document_real(o, "exposed_s", IN_SECONDS, t->exposed_s);
+    document_real(o, "idle_s", IN_SECONDS, t->idle_s);
 }
 
-static void print_head(const struct session *s, const struct compared_trace *told,
-                       const struct trace_comparison *c)
+static void show_time(struct fact *array, const char *name, double measured_s, double simulated_s,
+                      const char *says)
 {
-    const struct pytorch_step *step = told->step;
-    char number[40] = "";
-    if (step->number != PYTORCH_UNTOLD)
-        snprintf(number, sizeof number, ", ProfilerStep#%" PRId64, step->number);
-    fprintf(s->out, "  %smeasured%s   %s%s: %s kernels, %s spans%s%s\n", session_bold(s),
-            session_plain(s), format_shown(told->path).s, number, format_count(step->kernels).s,
-            format_count(c->all.count[TRACE_MEASURED]).s, *step->device.name != '\0' ? " on " : "",
-            step->device.name);
-    fprintf(s->out, "  %ssimulated%s  %s: rank %" PRIu32 " of %s, %s spans\n", session_bold(s),
-            session_plain(s), format_shown(told->scenario).s, told->rank,
-            format_count(told->ranks).s, format_count(c->all.count[TRACE_SIMULATED]).s);
+    struct fact *o = document_object(array, NULL);
+    document_word(o, ".name", name);
+    document_real(o, ".measured_s", IN_SECONDS, measured_s);
+    document_real(o, ".simulated_s", IN_SECONDS, simulated_s);
+    document_real(o, ".more", IN_SECONDS, settled(measured_s - simulated_s));
+    document_word(o, ".says", says);
 }
 
-/* What is compared is not what the scenario trains, or is not known. */
-static void print_doubts(const struct session *s, const struct compared_trace *told)
+static void show_times(struct fact *in, const struct trace_times *m, const struct trace_times *t)
 {
-    if (told->step->forward_only)
-        fputs("  it looks like inference: no kernel of it belongs to a backward pass or to an "
-              "optimizer\n",
-              s->out);
-    report_unknown(s->out, &told->unknown);
+    struct fact *o = document_array(in, ".times");
+    show_time(o, "step", m->step_s, t->step_s, "from the first kernel to the end of the last");
+    show_time(o, "compute", m->compute_s, t->compute_s, "some kernel computes");
+    show_time(o, "communication", m->communication_s, t->communication_s,
+              "some runs, or waits for other ranks");
+    show_time(o, "  exposed", m->exposed_s, t->exposed_s, "of it beside no compute");
+    show_time(o, "idle", m->idle_s, t->idle_s, "neither");
 }
 
-static void print_time(const struct session *s, const char *what, double measured, double simulated,
-                       const char *says)
+static void set_sum(struct fact *o, const char *kind, const struct trace_sum *sum)
 {
-    fprintf(s->out, "  %-15s %10s %10s %11s  %s%s%s\n", what, format_time(measured).s,
-            format_time(simulated).s, more_time(measured - simulated).s, session_dim(s), says,
-            session_plain(s));
+    const double *s = sum->seconds;
+    document_word(o, "kind", kind);
+    document_count(o, "measured_spans", sum->count[TRACE_MEASURED]);
+    document_real(o, "measured_s", IN_SECONDS, s[TRACE_MEASURED]);
+    document_count(o, "simulated_spans", sum->count[TRACE_SIMULATED]);
+    document_real(o, "simulated_s", IN_SECONDS, s[TRACE_SIMULATED]);
+    document_real(o, ".more", IN_SECONDS, settled(s[TRACE_MEASURED] - s[TRACE_SIMULATED]));
+    document_count(o, "measured_alone", sum->left[TRACE_MEASURED]);
+    document_real(o, "measured_alone_s", IN_SECONDS, sum->left_s[TRACE_MEASURED]);
+    document_count(o, "simulated_alone", sum->left[TRACE_SIMULATED]);
+    document_real(o, "simulated_alone_s", IN_SECONDS, sum->left_s[TRACE_SIMULATED]);
 }
 
-static void print_times(const struct session *s, const struct compared_trace *told,
-                        const struct trace_comparison *c)
+static void set_kinds(struct fact *in, const struct trace_comparison *c)
 {
-    const struct trace_times *m = &c->times[TRACE_MEASURED], *t = &c->times[TRACE_SIMULATED];
-    report_heading(s, "Time of the step");
-    fprintf(s->out, "  %-15s %10s %10s %11s\n", "", "measured", "simulated", "difference");
-    print_time(s, "step", m->step_s, t->step_s, "from the first kernel to the end of the last");
-    print_time(s, "compute", m->compute_s, t->compute_s, "some kernel computes");
-    print_time(s, "communication", m->communication_s, t->communication_s,
-               "some runs, or waits for other ranks");
-    print_time(s, "  exposed", m->exposed_s, t->exposed_s, "of it beside no compute");
-    print_time(s, "idle", m->idle_s, t->idle_s, "neither");
-    if (told->step->host_s > 0.0)
-        fprintf(
-            s->out,
-            "  %sthe mark of the step lasted %s on the host; the job's simulated step takes %s%s\n",
-            session_dim(s), format_time(told->step->host_s).s,
-            format_time(told->simulated_step_s).s, session_plain(s));
-}
-
-static void fill_row(struct text *cells, const char *name, const struct trace_sum *sum)
-{
-    const struct text row[COLUMNS] = {
-        name_text(name),
-        count_text(sum->count[TRACE_MEASURED]),
-        format_time(sum->seconds[TRACE_MEASURED]),
-        count_text(sum->count[TRACE_SIMULATED]),
-        format_time(sum->seconds[TRACE_SIMULATED]),
-        more_time(sum->seconds[TRACE_MEASURED] - sum->seconds[TRACE_SIMULATED]),
-    };
-    memcpy(cells, row, sizeof row);
-    snprintf(cells[COLUMNS - 1].s, sizeof cells->s, "%" PRIu32 ", %" PRIu32,
-             sum->left[TRACE_MEASURED], sum->left[TRACE_SIMULATED]);
-}
-
-static void print_kinds(const struct session *s, const struct trace_comparison *c)
-{
-    static const struct column columns[COLUMNS] = {
-        {"", true, false},       {"spans", false, false},     {"measured", false, false},
-        {"spans", false, false}, {"simulated", false, false}, {"difference", false, false},
-        {"alone", false, false}};
-    struct text cells[(SPAN_KIND_COUNT + 1) * COLUMNS];
-    size_t rows = 0;
-    report_heading(s, "Kernels by kind");
+    struct fact *array = document_array(in, "kinds");
     for (unsigned kind = 0; kind < SPAN_KIND_COUNT; kind++)
         if (c->kinds[kind].count[TRACE_MEASURED] + c->kinds[kind].count[TRACE_SIMULATED] > 0)
-            fill_row(&cells[rows++ * COLUMNS], span_kind_names[kind], &c->kinds[kind]);
-    fill_row(&cells[rows++ * COLUMNS], "all", &c->all);
-    columns_print(s->out, columns, COLUMNS, cells, rows);
-    fprintf(s->out,
-            "  %salone: measured and simulated spans that have no partner. Communication lasts "
-            "while it waits for other ranks, too.%s\n",
-            session_dim(s), session_plain(s));
+            set_sum(document_object(array, NULL), span_kind_names[kind], &c->kinds[kind]);
 }
 
-static void print_parts(const struct session *s, const struct trace_comparison *c)
+static void set_part(struct fact *o, const struct trace_part *part)
 {
-    static const struct column columns[] = {
-        {"simulated kernel", true, false}, {"phase", true, false},
-        {"pairs", false, false},           {"measured", false, false},
-        {"simulated", false, false},       {"difference", false, false}};
-    enum {
-        WIDTH = sizeof columns / sizeof columns[0]
-    };
-    struct text cells[ROWS_SHOWN * WIDTH];
-    size_t rows = 0;
-    for (uint32_t i = 0; i < c->part_count && rows < ROWS_SHOWN; i++) {
-        const struct trace_part *p = &c->parts[i];
-        if (fabs(p->difference_s) <= NOTHING_S * p->count)
-            break;
-        const struct text row[WIDTH] = {name_text(p->name),
-                                        name_text(p->phase),
-                                        count_text(p->count),
-                                        format_time(p->seconds[TRACE_MEASURED]),
-                                        format_time(p->seconds[TRACE_SIMULATED]),
-                                        more_time(p->difference_s)};
-        memcpy(&cells[rows++ * WIDTH], row, sizeof row);
+    document_word(o, "kind", span_kind_names[part->kind]);
+    document_quote(o, "name", part->name);
+    document_word(o, "phase", part->phase);
+    document_count(o, "spans", part->count);
+    document_real(o, "measured_s", IN_SECONDS, part->seconds[TRACE_MEASURED]);
+    document_real(o, "simulated_s", IN_SECONDS, part->seconds[TRACE_SIMULATED]);
+    document_real(o, "difference_s", IN_SECONDS, part->difference_s);
+}
+
+/* The largest difference first: those before the first that is rounding differ. */
+static void set_pairs(struct fact *in, const struct trace_comparison *c)
+{
+    struct fact *array = document_array(in, "pairs");
+    bool differs = true;
+    for (uint32_t i = 0; i < c->part_count; i++) {
+        const struct trace_part *part = &c->parts[i];
+        struct fact *o = document_object(array, NULL);
+        differs = differs && fabs(part->difference_s) > NOTHING_S * part->count;
+        set_part(o, part);
+        document_flag(o, ".differs", differs);
+        document_real(o, ".more", IN_SECONDS, settled(part->difference_s));
+        if (i == 0)
+            document_flag(in, ".pairs_differ", differs);
     }
-    report_heading(s, "Pairs by what they do, the largest differences");
-    if (rows > 0)
-        columns_print(s->out, columns, WIDTH, cells, rows);
-    else
-        fputs("  none differs\n", s->out);
+    if (c->part_count == 0)
+        document_flag(in, ".pairs_differ", false);
 }
 
-/* "layer 3, microbatch 0, backward" */
-static void print_place(FILE *out, const struct trace_span *s)
+static void set_alone(struct fact *in, const struct trace_comparison *c)
 {
-    if (s->layer != SPAN_UNTOLD)
-        fprintf(out, "layer %u, ", s->layer);
-    if (s->microbatch != SPAN_UNTOLD)
-        fprintf(out, "microbatch %u, ", s->microbatch);
-    fputs(s->phase, out);
-}
-
-static void print_worst(const struct session *s, const struct trace_comparison *c)
-{
-    uint32_t shown = 0;
-    report_heading(s, "Worst spans");
-    for (uint32_t i = 0; i < c->worst_count && shown < ROWS_SHOWN; i++, shown++) {
-        const struct trace_pair *pair = c->worst[i];
-        const struct trace_span *m = pair->of[TRACE_MEASURED], *t = pair->of[TRACE_SIMULATED];
-        if (fabs(pair->difference_s) <= NOTHING_S)
-            break;
-        fprintf(s->out, "  %11s  %s (%s for %s): ", more_time(pair->difference_s).s, t->name,
-                format_time(m->busy_s).s, format_time(t->busy_s).s);
-        print_place(s->out, t);
-        fprintf(s->out, "; %sat %s, stream %s: %s%s\n", session_dim(s), format_time(m->begin_s).s,
-                format_shown(m->stream).s, format_shown(m->name).s, session_plain(s));
+    struct fact *array = document_array(in, "alone");
+    for (uint32_t i = 0; i < c->left_count; i++) {
+        const struct trace_part *part = &c->left[i];
+        struct fact *o = document_object(array, NULL);
+        set_part(o, part);
+        document_word(o, ".side", part->difference_s >= 0.0 ? "measured" : "simulated");
+        document_real(o, ".length_s", IN_SECONDS, fabs(part->difference_s));
     }
-    if (shown == 0)
-        fputs("  none differs\n", s->out);
+    document_count(in, ".alone_more", c->left_count > ROWS_SHOWN ? c->left_count - ROWS_SHOWN : 0);
 }
 
-static void print_left(const struct session *s, const struct trace_comparison *c)
+static void set_label(struct fact *o, const char *key, uint16_t value)
 {
-    report_heading(s, "Without a partner");
-    for (uint32_t i = 0; i < c->left_count && i < ROWS_SHOWN; i++) {
-        const struct trace_part *p = &c->left[i];
-        const bool measured = p->difference_s >= 0.0;
-        fprintf(s->out, "  %-9s %8s x %-14s %10s  %s%s%s\n", measured ? "measured" : "simulated",
-                format_count(p->count).s, span_kind_names[p->kind],
-                format_time(fabs(p->difference_s)).s, format_shown(p->name).s,
-                *p->phase != '\0' ? ", " : "", p->phase);
+    document_null(o, key);
+    if (value != SPAN_UNTOLD)
+        document_count(o, key, value);
+}
+
+static void set_pair(struct fact *o, const struct trace_pair *pair)
+{
+    const struct trace_span *m = pair->of[TRACE_MEASURED], *s = pair->of[TRACE_SIMULATED];
+    document_word(o, "kind", span_kind_names[s->kind]);
+    document_quote(o, "measured", m->name);
+    document_quote(o, "measured_stream", m->stream);
+    document_real(o, "measured_at_s", IN_SECONDS, m->begin_s);
+    document_real(o, "measured_s", IN_SECONDS, m->busy_s);
+    document_word(o, "simulated", s->name);
+    document_real(o, "simulated_at_s", IN_SECONDS, s->begin_s);
+    document_real(o, "simulated_s", IN_SECONDS, s->busy_s);
+    document_word(o, "phase", s->phase);
+    set_label(o, "microbatch", s->microbatch);
+    set_label(o, "layer", s->layer);
+    document_real(o, "difference_s", IN_SECONDS, pair->difference_s);
+}
+
+static void set_worst(struct fact *in, const struct trace_comparison *c)
+{
+    struct fact *array = document_array(in, "worst");
+    bool differs = true;
+    for (uint32_t i = 0; i < c->worst_count && i < WORST_LISTED; i++) {
+        struct fact *o = document_object(array, NULL);
+        differs = differs && fabs(c->worst[i]->difference_s) > NOTHING_S;
+        set_pair(o, c->worst[i]);
+        document_flag(o, ".differs", differs);
     }
-    if (c->left_count > ROWS_SHOWN)
-        fprintf(s->out, "  and %" PRIu32 " kinds more (--csv has all)\n",
-                c->left_count - ROWS_SHOWN);
-    if (c->left_count == 0)
-        fputs("  none\n", s->out);
+    document_flag(in, ".worst_differ",
+                  c->worst_count > 0 && fabs(c->worst[0]->difference_s) > NOTHING_S);
 }
 
-void report_trace(const struct session *session, const struct compared_trace *told,
-                  const struct trace_comparison *comparison)
+struct fact *report_trace(struct arena *arena, const struct compared_trace *told,
+                          const struct trace_comparison *c)
 {
-    print_head(session, told, comparison);
-    print_doubts(session, told);
-    print_times(session, told, comparison);
-    print_kinds(session, comparison);
-    print_parts(session, comparison);
-    print_worst(session, comparison);
-    print_left(session, comparison);
+    const struct pytorch_step *step = told->step;
+    struct fact *o = document_begin(arena, "orrery.compare_trace/1", NULL);
+    document_quote(o, "trace", told->path);
+    document_null(o, "profiler_step");
+    if (step->number != PYTORCH_UNTOLD)
+        document_count(o, "profiler_step", (uint64_t)step->number);
+    document_word(o, "device", step->device.name);
+    document_count(o, "kernels", step->kernels);
+    document_quote(o, "scenario", told->scenario);
+    document_count(o, "rank", told->rank);
+    document_count(o, "ranks", told->ranks);
+    set_times(o, "measured", &c->times[TRACE_MEASURED]);
+    set_times(o, "simulated", &c->times[TRACE_SIMULATED]);
+    document_real(o, "simulated_step_time_s", IN_SECONDS, told->simulated_step_s);
+    document_flag(o, "forward_only", step->forward_only);
+    set_unknown(o, &told->unknown);
+    set_sum(document_object(o, "all"), "all", &c->all);
+    set_kinds(o, c);
+    set_pairs(o, c);
+    set_alone(o, c);
+    set_worst(o, c);
+    show_times(o, &c->times[TRACE_MEASURED], &c->times[TRACE_SIMULATED]);
+    document_real(o, ".host_s", IN_SECONDS, step->host_s);
+    return o;
 }
 
 static void print_text(FILE *out, const char *text)

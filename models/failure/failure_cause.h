@@ -51,5 +51,7 @@ struct failure_cause {
     const struct trace_event *trace; /* ascending */
     uint32_t trace_count;
 };
+/* Failures a second of so many units (a share of one counts), in the mean: units / mtbf_s. */
+double failure_cause_rate(const struct failure_cause *cause, double units);
 
 #endif

@@ -10,7 +10,7 @@ static double domains_rate(const struct fleet_spec *spec, const struct failure_c
     double whole = (double)(spec->nodes / cause->domain_nodes);
     double rest = (double)(spec->nodes % cause->domain_nodes);
     double missed_whole = pow(1.0 - hit, (double)cause->domain_nodes);
-    return (whole * (1.0 - missed_whole) + (1.0 - pow(1.0 - hit, rest))) / cause->mtbf_s;
+    return failure_cause_rate(cause, whole * (1.0 - missed_whole) + (1.0 - pow(1.0 - hit, rest)));
 }
 
 static double trace_rate(const struct fleet_spec *spec, const struct failure_cause *cause)
@@ -31,7 +31,7 @@ static double units_rate(const struct fleet_spec *spec, const struct failure_cau
         cause->kind->lemons(&cause->options, &share, &factor);
     double units = (double)spec->nodes * (double)fleet_units_each(spec, cause->unit);
     double followed = cause->domain_nodes > 1 ? 1.0 / (1.0 - cause->cascade_ratio) : 1.0;
-    return units * (1.0 + share * (factor - 1.0)) * followed / cause->mtbf_s;
+    return failure_cause_rate(cause, units * (1.0 + share * (factor - 1.0)) * followed);
 }
 
 static double cause_rate(const struct fleet_spec *spec, const struct failure_cause *cause)
@@ -40,7 +40,7 @@ static double cause_rate(const struct fleet_spec *spec, const struct failure_cau
         return trace_rate(spec, cause);
     if (cause->unit == UNIT_DOMAIN)
         return domains_rate(spec, cause);
-    return cause->unit == UNIT_JOB ? 1.0 / cause->mtbf_s : units_rate(spec, cause);
+    return cause->unit == UNIT_JOB ? failure_cause_rate(cause, 1.0) : units_rate(spec, cause);
 }
 
 double fleet_job_mtbf_s(struct fleet_spec spec)

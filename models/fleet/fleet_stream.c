@@ -241,7 +241,7 @@ static uint32_t stream_lemons(struct arena *arena, const struct members *members
         if (node + 1 == members->slot_count)
             own = count;
     }
-    double rate = (factor - 1.0) / plain->cause->mtbf_s;
+    double rate = failure_cause_rate(plain->cause, factor - 1.0);
     out[0] = out[1] = *plain;
     out[0].lemons = out[1].lemons = lemons;
     uint32_t made =
@@ -257,7 +257,7 @@ static uint32_t stream_domains(const struct members *members, uint64_t key,
     uint64_t size = plain->cause->domain_nodes;
     uint32_t own = (uint32_t)((members->slot_count + size - 1) / size);
     uint32_t all = (uint32_t)((members->node_count + size - 1) / size);
-    double rate = 1.0 / plain->cause->mtbf_s;
+    double rate = failure_cause_rate(plain->cause, 1.0);
     out[0] = out[1] = *plain;
     uint32_t made = stream_begin(&out[0], OVER_DOMAINS, 0, key, rate,
                                  (struct stream_units){0, own, members->slot_count});
@@ -283,8 +283,9 @@ uint32_t fleet_stream_create(struct arena *arena, const struct fleet_spec *spec,
         return stream_domains(members, key, &plain, out);
     *out = plain;
     uint32_t slots = cause->unit == UNIT_JOB ? 1 : members->slot_count;
-    uint32_t made = stream_begin(out, cause->unit == UNIT_JOB ? OVER_JOB : OVER_SLOTS, 0, key,
-                                 1.0 / cause->mtbf_s, (struct stream_units){0, slots, slots});
+    uint32_t made =
+        stream_begin(out, cause->unit == UNIT_JOB ? OVER_JOB : OVER_SLOTS, 0, key,
+                     failure_cause_rate(cause, 1.0), (struct stream_units){0, slots, slots});
     if (cause->kind->lemons && made > 0 && cause->unit != UNIT_JOB)
         made += stream_lemons(arena, members, key, &plain, out + made);
     return made;

@@ -15,10 +15,32 @@
 
 #include "sim/check.h"
 #include "sim/share_parts.h"
-#include "sim/share_solve.h"
 
 static const double WEIGHT_UNIT = 0x1p-24;
 static const double WEIGHT_LARGEST = 0x1p28;
+
+enum {
+    BLOCK_ALIGNMENT = 16
+};
+
+_Static_assert(sizeof(struct share_edge) == sizeof(struct share_user), "they share blocks");
+
+/* Blocks of 2^class edges or users; one that is given back is taken again. */
+static void *block_take(struct share *share, uint32_t class)
+{
+    void *block = share->free_blocks[class];
+    if (block == NULL)
+        return arena_array(share->arena, sizeof(struct share_edge), (size_t)1 << class,
+                           BLOCK_ALIGNMENT);
+    memcpy(&share->free_blocks[class], block, sizeof block);
+    return block;
+}
+
+static void block_give(struct share *share, uint32_t class, void *block)
+{
+    memcpy(block, &share->free_blocks[class], sizeof block);
+    share->free_blocks[class] = block;
+}
 
 struct share *share_create(struct arena *arena, uint32_t link_count, const double *capacity)
 {
@@ -86,10 +108,10 @@ static void users_reserve(struct share *share, struct share_users *users)
     if (users->list != NULL && users->count < 1u << users->class)
         return;
     uint32_t class = users->list != NULL ? users->class + 1 : 0;
-    struct share_user *list = share_block_take(share, class);
+    struct share_user *list = block_take(share, class);
     if (users->list != NULL) {
         memcpy(list, users->list, users->count * sizeof *list);
-        share_block_give(share, users->class, users->list);
+        block_give(share, users->class, users->list);
     }
     users->list = list;
     users->class = (uint8_t) class;
@@ -141,7 +163,7 @@ static void copy_edges(struct share *share, struct share_activity *activity,
     uint32_t class = 0, kept = 0;
     while ((size_t)1 << class < use_count)
         class ++;
-    struct share_edge *edges = use_count > 0 ? share_block_take(share, class) : NULL;
+    struct share_edge *edges = use_count > 0 ? block_take(share, class) : NULL;
     bool ascending = true;
     for (size_t i = 0; i < use_count; i++) {
         CHECK(uses[i].link < share->link_count);
@@ -242,7 +264,7 @@ void share_finish(struct share *share, double now_s, uint32_t id)
     if (activity->standing == STANDING_WAITING)
         started_remove(share, id);
     if (activity->edges != NULL)
-        share_block_give(share, activity->edge_class, activity->edges);
+        block_give(share, activity->edge_class, activity->edges);
     activity->standing = STANDING_UNUSED;
     share->unused.ids[share->unused.count++] = id;
 }

@@ -13,7 +13,6 @@
 #include <stdint.h>
 
 #include "sim/arena.h"
-#include "sim/heap.h"
 #include "sim/list.h"
 
 /* What an activity is to the solver. */
@@ -132,8 +131,13 @@ struct share {
     void *free_blocks[SHARE_CLASS_COUNT];
 };
 
-/* Blocks of 2^class edges or users; one that is given back is taken again. */
-void *share_block_take(struct share *share, uint32_t class);
-void share_block_give(struct share *share, uint32_t class, void *block);
+/* share_solve.c, called by share.c alone. Both functions decide the levels of all that may have
+ * changed, forget what started and which links were dirty, and leave in `opened` whom they looked
+ * at, with former_level set.
+ *
+ * Gives every activity that started, or whose level a dirty link puts in question, its level. */
+void share_solve_region(struct share *share);
+/* The same for all activities, from nothing. For tests, and where rounding defeats the region. */
+void share_solve_all(struct share *share);
 
 #endif

@@ -33,7 +33,7 @@
  * 5. A link that is tied to the level of a fixed user waits in `ties` until the heap has nothing
  *    left at that level, because the user may still be opened there. If it binds higher by then,
  *    because that user went lower, it has not waited for that level yet. */
-#include "sim/share_solve.h"
+#include "sim/share_parts.h"
 
 #include <math.h>
 #include <stdlib.h>

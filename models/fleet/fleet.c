@@ -14,7 +14,6 @@
 
 #include "models/fleet/fleet_pool.h"
 #include "sim/check.h"
-#include "sim/heap.h"
 #include "sim/list.h"
 #include "sim/random.h"
 #include "sim/units.h"

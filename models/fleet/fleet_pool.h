@@ -12,7 +12,7 @@
 #define ORRERY_MODELS_FLEET_FLEET_POOL_H
 
 #include "models/fleet/fleet_stream.h"
-#include "sim/heap.h"
+#include "sim/list.h"
 
 struct fleet_life {
     double due_s; /* on the cause's clock, with the time that its carrier is known to stand still */

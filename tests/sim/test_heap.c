@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "sim/heap.h"
+#include "sim/list.h"
 #include "sim/random.h"
 #include "tests/child.h"
 #include "tests/sanitized.h"

@@ -12,7 +12,7 @@
 
 #include "sim/random.h"
 #include "sim/share.h"
-#include "sim/share_solve.h"
+#include "sim/share_parts.h"
 
 static uint32_t start_on(struct share *share, double now_s, double work, uint32_t first,
                          uint32_t second, double weight)

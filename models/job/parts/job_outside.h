@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-#include "sim/heap.h"
+#include "sim/list.h"
 
 enum outside_kind {
     OUTSIDE_REPAIRED,      /* id: node */

@@ -22,7 +22,7 @@
 #include "models/step/simulate/event.h"
 #include "sim/check.h"
 #include "sim/digest.h"
-#include "sim/heap.h"
+#include "sim/list.h"
 #include "sim/sim.h"
 #include "sim/units.h"
 

@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "sim/heap.h"
+#include "sim/list.h"
 
 static inline bool row_before(const uint32_t *a, const uint32_t *b)
 {

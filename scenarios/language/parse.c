@@ -11,7 +11,6 @@
 #include <string.h>
 #include <yaml.h>
 
-#include "scenarios/language/parse_words.h"
 #include "sim/check.h"
 #include "sim/memory.h"
 
@@ -75,13 +74,69 @@ __attribute__((format(printf, 3, 4))) static void fatal(struct parse *p, struct 
     p->fatal = true;
 }
 
+/* What libyaml's scanner or parser says in words of its grammar, said in words of a user; an
+ * unlisted problem is returned as it is. `inside`: a scanner error is seen best where it was found,
+ * not where the broken token began. */
+static const char *plain_words(const char *problem, bool *inside)
+{
+    static const struct {
+        const char *problem, *plain;
+        bool inside;
+    } words[] = {
+        {"found character that cannot start any token",
+         "this character cannot start a value; indent with blanks, and put it in quotes if it is "
+         "meant",
+         false},
+        {"mapping values are not allowed in this context",
+         "a ':' does not fit here; check the indentation, or put the value in quotes", false},
+        {"could not find expected ':'", "a key needs a ':' and a blank after it", false},
+        {"did not find expected key",
+         "a key was expected here; check the indentation, and quotes and brackets before it",
+         false},
+        {"did not find expected '-' indicator",
+         "a list item ('- ') was expected here; check the indentation", false},
+        {"did not find expected ',' or '}'", "',' or '}' was expected here", false},
+        {"did not find expected ',' or ']'", "',' or ']' was expected here", false},
+        {"found unexpected end of stream", "the text ends inside quotes", false},
+        {"did not find expected <document start>",
+         "the text goes on after its end; a scenario is one mapping of 'key: value' lines", false},
+        {"found undefined tag handle", "tags ('!') are refused; remove it", false},
+        {"found unknown escape character", "unknown escape after '\\' in double quotes", true},
+        {"block sequence entries are not allowed in this context",
+         "a list item does not fit here; start the list on a line of its own", false},
+        {"did not find expected node content", "a value was expected here", false},
+        {"found a tab character that violates indentation",
+         "a tab character indents this line; indent with blanks", true},
+        {"found a tab character where an indentation space is expected",
+         "a tab character indents this line; indent with blanks", true},
+        {"mapping keys are not allowed in this context",
+         "a '?' key does not fit here; write 'key: value'", false},
+        {"found unexpected document indicator", "the text in quotes runs into '---' or '...'",
+         false},
+        {"did not find expected alphabetic or numeric character",
+         "'&' and '*' make anchors and aliases, which are refused; put the value in quotes", false},
+        {"did not find expected whitespace or line break",
+         "'!' makes a tag, which is refused; put the value in quotes", false},
+        {"found invalid Unicode character escape code",
+         "this \\ escape names no character; write the character itself", true},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(problem, words[i].problem) == 0) {
+            *inside = words[i].inside;
+            return words[i].plain;
+        }
+    }
+    *inside = false;
+    return problem;
+}
+
 /* A scanner error shows where the broken token began, unless it is seen best where it was found; a
  * parser error shows where it went wrong. */
 static void report_syntax(struct parse *p)
 {
     const yaml_parser_t *yaml = &p->yaml;
     bool inside = false;
-    const char *words = parse_plain_words(yaml->problem ? yaml->problem : "out of memory", &inside);
+    const char *words = plain_words(yaml->problem ? yaml->problem : "out of memory", &inside);
     bool start = yaml->error == YAML_SCANNER_ERROR && yaml->context && !inside;
     struct mark where = mark_at(p, start ? yaml->context_mark : yaml->problem_mark);
     if (yaml->error == YAML_READER_ERROR)

@@ -10,10 +10,24 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "analysis/output/terminal/output_kind.h"
 #include "analysis/output/terminal/session.h"
 #include "sim/error.h"
 
+/* What an output is, and which files it may take the place of: its own kind alone. Every text that
+ * the program writes begins with words that nothing else begins with; a file under the name of an
+ * output is replaced only where it is empty or begins with these, so a picture never takes the
+ * place of a scenario, of a database or of somebody's thesis. */
+enum output_kind {
+    OUTPUT_PICTURE,  /* SVG */
+    OUTPUT_PAGE,     /* HTML */
+    OUTPUT_CHROME,   /* trace events */
+    OUTPUT_CSV,      /* a line of column names first */
+    OUTPUT_SHAPES,   /* kernels to measure */
+    OUTPUT_SCRIPT,   /* for bash */
+    OUTPUT_DOCUMENT, /* JSON of this program */
+    OUTPUT_LATER     /* named by an option, its kind not known before it is begun; or a database,
+                      * whose writer looks for itself */
+};
 enum {
     OUTPUT_PATH_MAX = 4096
 };

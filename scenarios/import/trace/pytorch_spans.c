@@ -5,8 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/import/trace/pytorch_backward.h"
 #include "scenarios/import/trace/pytorch_points.h"
+
+/* PyTorch's engine records each node of the graph that it goes back through as an operator of this
+ * name (pytorch/pytorch torch/csrc/autograd/engine.cpp); what is launched meanwhile on that thread
+ * is of the backward pass, recomputation included. */
+#define ENGINE "autograd::engine::evaluate_function"
+
+struct backward_stretch {
+    int64_t thread;
+    double begin_s, finish_s;
+};
+
+struct pytorch_backward {
+    struct backward_stretch *rows; /* by thread and begin; none overlaps another of its thread */
+    unsigned count;                /* 0: nothing was recorded of any */
+};
 
 struct step_reading {
     struct arena *arena;
@@ -19,6 +33,53 @@ struct step_reading {
     struct span_names names;
     struct pytorch_step *out;
 };
+
+static int by_thread(const void *left, const void *right)
+{
+    const struct backward_stretch *a = left, *b = right;
+    if (a->thread != b->thread)
+        return a->thread < b->thread ? -1 : 1;
+    return (a->begin_s > b->begin_s) - (a->begin_s < b->begin_s);
+}
+
+static void find_backward(struct arena *arena, const struct pytorch_events *events,
+                          struct pytorch_backward *out)
+{
+    struct backward_stretch *rows = ARENA_ARRAY(arena, struct backward_stretch, events->count + 1);
+    unsigned found = 0;
+    for (unsigned i = 0; i < events->count; i++) {
+        const struct pytorch_event *event = &events->rows[i];
+        if (event->category == PYTORCH_OPERATOR &&
+            strncmp(event->name, ENGINE, strlen(ENGINE)) == 0)
+            rows[found++] = (struct backward_stretch){event->thread, event->begin_s,
+                                                      event->begin_s + event->dur_s};
+    }
+    qsort(rows, found, sizeof *rows, by_thread);
+    *out = (struct pytorch_backward){rows, 0};
+    for (unsigned i = 0; i < found; i++) {
+        struct backward_stretch *last = &rows[out->count > 0 ? out->count - 1 : 0];
+        if (out->count > 0 && last->thread == rows[i].thread && rows[i].begin_s <= last->finish_s)
+            last->finish_s = rows[i].finish_s > last->finish_s ? rows[i].finish_s : last->finish_s;
+        else
+            rows[out->count++] = rows[i];
+    }
+}
+
+/* Was that thread in it then? The end is not. */
+static bool in_backward(const struct pytorch_backward *backward, int64_t thread, double at_s)
+{
+    unsigned first = 0, behind = backward->count; /* of those that begin no later */
+    while (first < behind) {
+        const unsigned middle = first + (behind - first) / 2;
+        const struct backward_stretch *row = &backward->rows[middle];
+        if (row->thread < thread || (row->thread == thread && row->begin_s <= at_s))
+            first = middle + 1;
+        else
+            behind = middle;
+    }
+    return first > 0 && backward->rows[first - 1].thread == thread &&
+           at_s < backward->rows[first - 1].finish_s;
+}
 
 static int compare_numbers(int64_t a, int64_t b)
 {
@@ -144,7 +205,7 @@ static enum span_direction during(const struct step_reading *r, const struct pyt
     const struct pytorch_event *launch = launch_of(r, event);
     if (launch == NULL || r->backward.count == 0 || span_communicates(kind))
         return SPAN_EITHER;
-    if (pytorch_backward_holds(&r->backward, launch->thread, launch->begin_s))
+    if (in_backward(&r->backward, launch->thread, launch->begin_s))
         return SPAN_BACKWARD;
     return kind == SPAN_GEMM ? SPAN_EITHER : SPAN_FORWARD;
 }
@@ -244,7 +305,7 @@ bool pytorch_spans_read(struct arena *arena, struct import_file file, int64_t nu
     if (!pytorch_events_read(arena, file, &r->events, error))
         return false;
     sort_events(r);
-    pytorch_backward_find(arena, &r->events, &r->backward);
+    find_backward(arena, &r->events, &r->backward);
     if (r->kernel_count == 0)
         return pytorch_events_idle(file.path, &r->events, error);
     if (!find_step(r, number, &mark))

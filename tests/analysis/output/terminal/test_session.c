@@ -267,7 +267,7 @@ static void test_kinds_that_are_replaced(void **state)
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct error error = {""};
         write_file(p->path, rows[i].text);
-        assert_int_equal(output_may_replace(p->path, rows[i].kind, &error), rows[i].good);
+        assert_int_equal(output_ready(p->path, rows[i].kind, false, &error), rows[i].good);
         assert_int_equal(output_ready(p->path, rows[i].kind, true, &error), rows[i].good);
         assert_int_equal(rename(p->path, p->partial), 0);
         assert_int_equal(output_ready(p->path, rows[i].kind, true, &error), rows[i].good);

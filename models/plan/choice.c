@@ -34,7 +34,7 @@ struct chooser {
     struct choices *out;
     bool walks;  /* from no recomputation up; else the kind is said, or follows from its layers */
     bool counts; /* the first layers of each chunk: how many is open */
-    uint64_t effort;
+    struct trial_budget budget;
     struct tried_choice { /* the best up to now */
         struct configuration c;
         bool fits;
@@ -53,7 +53,7 @@ static bool is_open(const struct chooser *h, enum choice_key key)
 /* What may be filled: all, where the microbatch is stated. */
 static double roomy_bytes(const struct chooser *h)
 {
-    return (is_open(h, CHOICE_MICROBATCH) ? 1.0 - room_ratio : 1.0) * h->c->gpu.hbm.usable_bytes;
+    return trial_usable_bytes(h->c, is_open(h, CHOICE_MICROBATCH) ? room_ratio : 0.0);
 }
 
 static void tell(struct chooser *h, enum choice_key key, const char *value, const char *why)
@@ -133,27 +133,33 @@ static unsigned list_microbatches(const struct chooser *h, uint64_t *out)
     return count;
 }
 
+static bool is_spent(const struct chooser *h)
+{
+    return h->budget.passes > h->budget.passes_max;
+}
+
 static bool spend_and_fit(struct chooser *h, const struct configuration *c)
 {
-    h->effort += trial_passes(c);
-    return trial_fits(c);
+    h->budget.passes += trial_passes(c);
+    return trial_fits(c, h->budget.usable_bytes);
 }
 
 /* `whole`: has the step itself been played? Of what is not soon played a part tells the rest. */
 static double spend_and_time(struct chooser *h, const struct configuration *c, bool *whole)
 {
-    h->effort += trial_passes(c);
-    const double gpu_s = h->effort > EFFORT_MAX ? INFINITY : trial_gpu_s_per_token(c);
+    const bool may = trial_spend(&h->budget, trial_passes(c));
+    const double usable_bytes = h->budget.usable_bytes,
+                 gpu_s = may ? trial_gpu_s_per_token(c, usable_bytes) : INFINITY;
     *whole = isfinite(gpu_s) && !trial_differs(c);
-    return isfinite(gpu_s) || h->effort > EFFORT_MAX ? gpu_s : trial_gpu_s_by_slope(c);
+    return isfinite(gpu_s) || !may ? gpu_s : trial_gpu_s_by_slope(c, usable_bytes);
 }
 
 /* Does it fit, and if asked how fast is it? The first few microbatches may say no; the step itself,
  * where it is timed, says yes. */
 static bool try_level(struct chooser *h, const struct configuration *c, struct tried_choice *out)
 {
-    h->effort += c->model.layers * c->layout.pp;
-    if (!trial_may_fit(c))
+    h->budget.passes += c->model.layers * c->layout.pp;
+    if (!trial_may_fit(c, h->budget.usable_bytes))
         return false;
     bool whole = false;
     if (out != NULL)
@@ -172,8 +178,8 @@ static bool try_block(struct chooser *h, struct configuration *c, struct tried_c
 {
     const uint64_t most = configuration_chunk_layers(c);
     for (uint64_t left = most; left > 0; left /= 2)
-        h->effort += c->model.layers * c->layout.pp;
-    if (!trial_least_block(c))
+        h->budget.passes += c->model.layers * c->layout.pp;
+    if (!trial_least_block(c, h->budget.usable_bytes))
         return false;
     for (; c->layout.recompute_layers < most; c->layout.recompute_layers++)
         if (try_level(h, c, out))
@@ -191,7 +197,7 @@ static bool settle_recompute(struct chooser *h, struct configuration *c, struct 
     c->layout.recompute_layers = 0;
     do {
         const bool block = c->layout.recompute == RECOMPUTE_BLOCK;
-        const bool affordable = !h->found || h->effort <= EFFORT_MAX;
+        const bool affordable = !h->found || !is_spent(h);
         if (affordable && (block ? is_open(h, CHOICE_RECOMPUTE_LAYERS) && try_block(h, c, out)
                                  : try_level(h, c, out)))
             return true;
@@ -209,8 +215,8 @@ static bool better(const struct tried_choice *a, const struct tried_choice *b)
 
 static void judge(struct chooser *h, struct configuration *c, bool alone)
 {
-    if (!configuration_legal(c) || trial_passes(c) > EFFORT_MAX ||
-        (h->found && h->effort > EFFORT_MAX))
+    if (!configuration_legal(c) || trial_passes(c) > h->budget.passes_max ||
+        (h->found && is_spent(h)))
         return; /* 2 */
     struct tried_choice trial = {.s_per_token = INFINITY};
     trial.fits = settle_recompute(h, c, alone ? NULL : &trial);
@@ -344,7 +350,7 @@ static void try_all(struct chooser *h)
     for (unsigned i = 0; i < h->shares.count; i++) {
         h->c->layout.ep = h->shares.best[i].ep;
         h->c->layout.etp = h->shares.best[i].etp;
-        h->effort = i * (uint64_t)EFFORT_MAX / 2;
+        h->budget.passes = i * h->budget.passes_max / 2;
         try_share(h);
     }
 }
@@ -359,7 +365,7 @@ static void choose_shares(struct chooser *h)
         .etp = is_open(h, CHOICE_ETP),
         .microbatch = is_open(h, CHOICE_MICROBATCH),
         .recompute = h->walks,
-        .passes_max = EFFORT_MAX,
+        .budget = h->budget,
     };
     choice_orders(&order, plain);
     choice_shares(&plain[0], &question, &h->shares);
@@ -368,19 +374,16 @@ static void choose_shares(struct chooser *h)
 /* With room to spare; where nothing fits so, up to the brim. */
 static void choose_by_trial(struct chooser *h)
 {
-    const double usable_bytes = h->c->gpu.hbm.usable_bytes;
-    h->c->gpu.hbm.usable_bytes = roomy_bytes(h);
     choose_shares(h);
     try_all(h);
-    h->c->gpu.hbm.usable_bytes = usable_bytes;
     if (h->found && h->fitting == 0) {
+        h->budget.usable_bytes = h->c->gpu.hbm.usable_bytes;
         h->found = false;
         if (h->shares.fitting == 0)
             choose_shares(h);
         try_all(h);
     }
     *h->c = h->best.c;
-    h->c->gpu.hbm.usable_bytes = usable_bytes;
     tell_trials(h);
 }
 
@@ -418,15 +421,12 @@ static void choose_axes(struct chooser *h)
         .recompute = h->walks,
         .settle = settle_split,
         .context = h,
-        .passes_max = EFFORT_MAX,
+        .budget = h->budget,
     };
     struct axes_found found;
     if (!question.tp && !question.pp)
         return;
-    const double usable_bytes = h->c->gpu.hbm.usable_bytes;
-    h->c->gpu.hbm.usable_bytes = roomy_bytes(h);
     choice_axes(h->c, &question, &found);
-    h->c->gpu.hbm.usable_bytes = usable_bytes;
     const char *why = found.timed > 1
                           ? arena_format(h->arena, "fastest of %u splits that fit", found.timed)
                           : "the smallest split that fits";
@@ -453,6 +453,7 @@ void choice_make(struct arena *arena, struct configuration *c, unsigned open, st
     struct chooser h = {.arena = arena, .c = c, .open = open, .out = out};
     out->count = 0;
     out->open = open;
+    h.budget = (struct trial_budget){.usable_bytes = roomy_bytes(&h), .passes_max = EFFORT_MAX};
     plan_recompute(&h);
     choose_attention(&h);
     choose_axes(&h);

@@ -8,7 +8,6 @@
 #include <math.h>
 
 #include "models/plan/plan_space.h"
-#include "models/plan/trial.h"
 #include "sim/check.h"
 
 enum {
@@ -22,16 +21,10 @@ struct axes_search {
     struct axes_found *out;
     struct configuration best;
     double best_s; /* GPU time of a token; INFINITY: nothing was timed */
-    uint64_t passes;
+    struct trial_budget budget;
     uint64_t shares_most; /* ranks that may share the experts */
     bool any;             /* some layout fits, timed or not */
 };
-
-static bool spend(struct axes_search *s, uint64_t passes)
-{
-    s->passes += passes;
-    return s->passes <= s->q->passes_max;
-}
 
 struct axes_split {
     uint64_t tp, pp, cp;
@@ -61,23 +54,15 @@ static bool with_split(const struct axes_search *s, const struct axes_split *spl
     return configuration_legal(out); /* 1 */
 }
 
-/* 2 */
-static bool holds(struct axes_search *s, const struct configuration *c)
-{
-    return trial_state_may_fit(c) && spend(s, c->model.layers / c->layout.pp) &&
-           trial_first_stage_may_fit(c) && spend(s, c->model.layers * c->layout.pp) &&
-           trial_may_fit(c);
-}
-
 /* With the fewest ranks that share the experts; a dense model has one way. */
 static bool holds_by_some_share(struct axes_search *s, const struct axes_split *split,
                                 struct configuration *out)
 {
     const uint64_t said = s->from->layout.ep, experts = s->from->model.moe.experts;
     if (!s->q->ep || experts == 0)
-        return with_split(s, split, said, out) && holds(s, out);
+        return with_split(s, split, said, out) && trial_holds(out, &s->budget);
     for (uint64_t ep = 1; ep > 0 && ep <= s->shares_most; ep = plan_share_after(s->from, ep))
-        if (with_split(s, split, ep, out) && holds(s, out))
+        if (with_split(s, split, ep, out) && trial_holds(out, &s->budget))
             return true;
     return false;
 }
@@ -88,9 +73,9 @@ static void play(struct axes_search *s, const struct configuration *c)
     if (!s->any)
         s->best = *c;
     s->any = true;
-    if (!spend(s, trial_passes(c)))
+    if (!trial_spend(&s->budget, trial_passes(c)))
         return;
-    const double gpu_s = trial_gpu_s_per_token(c);
+    const double gpu_s = trial_gpu_s_per_token(c, s->budget.usable_bytes);
     s->out->timed += isfinite(gpu_s) ? 1 : 0;
     if (gpu_s < s->best_s) {
         s->best_s = gpu_s;
@@ -118,7 +103,7 @@ static bool try_size(struct axes_search *s, uint64_t ranks, uint64_t cp, int lev
         if (!holds_by_some_share(s, &split, &c))
             continue;
         if (s->q->recompute && level == RECOMPUTE_FULL && c.software.offers.block_recompute)
-            trial_least_block(&c);
+            trial_least_block(&c, s->budget.usable_bytes);
         play(s, &c);
         any = true;
     }
@@ -144,9 +129,9 @@ static bool state_is_too_much(const struct axes_search *s)
 {
     struct configuration c = *s->from;
     if (!s->q->ep || c.model.moe.experts <= 1)
-        return !trial_state_may_fit(&c);
+        return !trial_state_may_fit(&c, s->budget.usable_bytes);
     for (c.layout.ep = 1; c.layout.ep > 0; c.layout.ep = plan_share_after(&c, c.layout.ep))
-        if (trial_state_may_fit(&c))
+        if (trial_state_may_fit(&c, s->budget.usable_bytes))
             return false;
     return true;
 }
@@ -175,7 +160,8 @@ static void try_contexts(struct axes_search *s)
 void choice_axes(struct configuration *c, const struct axes_question *question,
                  struct axes_found *out)
 {
-    struct axes_search s = {.from = c, .q = question, .out = out, .best_s = INFINITY};
+    struct axes_search s = {
+        .from = c, .q = question, .budget = question->budget, .out = out, .best_s = INFINITY};
     *out = (struct axes_found){.fitting = 0};
     s.shares_most = c->cluster.node.gpus;
     if (stays(&s))

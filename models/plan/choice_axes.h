@@ -10,7 +10,7 @@
 #ifndef ORRERY_MODELS_PLAN_CHOICE_AXES_H
 #define ORRERY_MODELS_PLAN_CHOICE_AXES_H
 
-#include "models/layout/configuration.h"
+#include "models/plan/trial.h"
 
 struct axes_question {
     bool tp, pp, cp; /* open */
@@ -19,7 +19,7 @@ struct axes_question {
     /* Fills what follows from the axes by rule: sequence parallelism, sharding, chunks. */
     void (*settle)(const void *context, struct configuration *c);
     const void *context;
-    uint64_t passes_max; /* layer passes of all trials */
+    struct trial_budget budget; /* of all trials */
 };
 struct axes_found {
     unsigned fitting, timed;

@@ -7,7 +7,6 @@
 #include <math.h>
 
 #include "models/plan/plan_space.h"
-#include "models/plan/trial.h"
 #include "sim/check.h"
 
 enum {
@@ -21,15 +20,9 @@ struct shares_search {
     const struct shares_question *q;
     struct shares_found *out;
     double best_s[CHOICE_SHARES_MAX]; /* GPU time of a token; INFINITY: not timed */
-    uint64_t passes;
+    struct trial_budget budget;
     unsigned slower; /* in a row */
 };
-
-static bool spend(struct shares_search *s, uint64_t passes)
-{
-    s->passes += passes;
-    return s->passes <= s->q->passes_max;
-}
 
 /* This share of the experts; false: it breaks a rule. */
 static bool with_share(const struct shares_search *s, uint64_t ep, struct configuration *out)
@@ -64,19 +57,13 @@ static void enter(struct shares_search *s, const struct configuration *c, double
     s->best_s[place] = gpu_s;
 }
 
-static bool holds(struct shares_search *s, const struct configuration *c)
-{
-    return spend(s, c->model.layers / c->layout.pp) && trial_first_stage_may_fit(c) &&
-           spend(s, c->model.layers * c->layout.pp) && trial_may_fit(c);
-}
-
 /* What a few microbatches need of recomputation may be too little for the whole step: then more. */
 static double time_of(struct shares_search *s, struct configuration *c)
 {
     const uint64_t most = configuration_chunk_layers(c);
     double gpu_s = INFINITY;
-    while (!isfinite(gpu_s) && spend(s, trial_slope_passes(c))) {
-        gpu_s = trial_gpu_s_by_slope(c);
+    while (!isfinite(gpu_s) && trial_spend(&s->budget, trial_slope_passes(c))) {
+        gpu_s = trial_gpu_s_by_slope(c, s->budget.usable_bytes);
         if (c->layout.recompute != RECOMPUTE_BLOCK || c->layout.recompute_layers == most)
             break;
         c->layout.recompute_layers++;
@@ -86,12 +73,12 @@ static double time_of(struct shares_search *s, struct configuration *c)
 
 static void play(struct shares_search *s, struct configuration *c)
 {
-    bool fits = holds(s, c);
+    bool fits = trial_holds(c, &s->budget);
     if (!fits && s->q->recompute) {
         c->layout.recompute = RECOMPUTE_FULL;
-        fits = holds(s, c);
+        fits = trial_holds(c, &s->budget);
         if (fits && c->software.offers.block_recompute)
-            trial_least_block(c);
+            trial_least_block(c, s->budget.usable_bytes);
     }
     if (!fits)
         return;
@@ -130,7 +117,7 @@ static uint64_t legal_etp(const struct configuration *c, const struct shares_que
 void choice_shares(const struct configuration *c, const struct shares_question *question,
                    struct shares_found *out)
 {
-    struct shares_search s = {.from = c, .q = question, .out = out};
+    struct shares_search s = {.from = c, .q = question, .budget = question->budget, .out = out};
     *out = (struct shares_found){.best = {{c->layout.ep, legal_etp(c, question)}}};
     for (uint64_t ep = 0;
          question->ep && s.slower < SLOWER_MAX && (ep = plan_share_after(c, ep)) > 0;) {
@@ -138,7 +125,7 @@ void choice_shares(const struct configuration *c, const struct shares_question *
         if (!with_share(&s, ep, &trial))
             continue;
         out->legal++;
-        if (trial_state_may_fit(&trial))
+        if (trial_state_may_fit(&trial, s.budget.usable_bytes))
             play(&s, &trial);
     }
     if (out->fitting == 0 && question->ep && c->model.moe.experts > 0)

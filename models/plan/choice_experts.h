@@ -8,7 +8,7 @@
 #ifndef ORRERY_MODELS_PLAN_CHOICE_EXPERTS_H
 #define ORRERY_MODELS_PLAN_CHOICE_EXPERTS_H
 
-#include "models/layout/configuration.h"
+#include "models/plan/trial.h"
 
 enum {
     CHOICE_SHARES_MAX = 2
@@ -17,7 +17,7 @@ struct shares_question {
     bool ep;                    /* open; else what is said is the only candidate */
     bool etp;                   /* open: where ranks share the experts, each has whole ones */
     bool microbatch, recompute; /* open too */
-    uint64_t passes_max;        /* layer passes of all trials */
+    struct trial_budget budget; /* of all trials */
 };
 struct shares_found {
     unsigned legal, fitting, timed;

@@ -21,9 +21,9 @@ enum {
 };
 
 /* Plays the memory of all stages; only time can be refused. */
-static bool holds(const struct configuration *c, double *allocated_bytes)
+static bool holds(const struct configuration *c, double usable_bytes, double *allocated_bytes)
 {
-    struct step_options options = {.memory_only = true};
+    struct step_options options = {.memory_only = true, .usable_bytes = usable_bytes};
     struct error error;
     struct step *step = NULL;
     CHECK(step_run(c, &options, &step, &error));
@@ -81,10 +81,12 @@ static bool spend(struct minimum_search *s, uint64_t effort)
 static bool pair_holds(struct minimum_search *s, uint64_t gpus, uint64_t tp, uint64_t pp)
 {
     struct configuration trial = with_layout(s->c, gpus, tp, pp);
+    const double usable_bytes = trial.gpu.hbm.usable_bytes;
     double bytes;
-    return trial_state_may_fit(&trial) && configuration_legal(&trial) &&
-           spend(s, s->c->model.layers) && !trial_first_stage(&trial).failure.failed &&
-           spend(s, s->c->model.layers * pp) && holds(&trial, &bytes);
+    return trial_state_may_fit(&trial, usable_bytes) && configuration_legal(&trial) &&
+           spend(s, s->c->model.layers) &&
+           !trial_first_stage(&trial, usable_bytes).failure.failed &&
+           spend(s, s->c->model.layers * pp) && holds(&trial, usable_bytes, &bytes);
 }
 
 /* On a card without end. A size at which the layout breaks a rule tells nothing of the others. */
@@ -95,12 +97,11 @@ static bool pair_is_too_much(struct minimum_search *s, uint64_t gpus, uint64_t t
     room += trial.layout.data.sharding->hybrid ? trial.software.memory.communicator_bytes : 0.0;
     if (!configuration_legal(&trial))
         return false;
-    if (!trial_state_may_fit(&trial))
+    if (!trial_state_may_fit(&trial, trial.gpu.hbm.usable_bytes))
         return true;
-    trial.gpu.hbm.usable_bytes = INFINITY;
     return (spend(s, s->c->model.layers) &&
-            trial_first_stage(&trial).peak_allocated_bytes > room) ||
-           (spend(s, s->c->model.layers * pp) && holds(&trial, &bytes) && bytes > room);
+            trial_first_stage(&trial, INFINITY).peak_allocated_bytes > room) ||
+           (spend(s, s->c->model.layers * pp) && holds(&trial, INFINITY, &bytes) && bytes > room);
 }
 
 /* The largest size up to the limit that is whole nodes and whole replicas; 0: none. */

@@ -166,7 +166,7 @@ static bool holds(struct neighbour *n, bool *playable)
     struct step *step = NULL;
     struct error error;
     const bool block = n->c.layout.recompute == RECOMPUTE_BLOCK;
-    if (n->move == MOVE_RECOMPUTE && block && !trial_least_block(&n->c))
+    if (n->move == MOVE_RECOMPUTE && block && !trial_least_block(&n->c, n->c.gpu.hbm.usable_bytes))
         return false;
     if (!step_run(&n->c, &options, &step, &error))
         return false;

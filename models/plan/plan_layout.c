@@ -18,48 +18,47 @@ enum value_type {
     VALUE_SHARDING
 };
 
-const char *const plan_axis_names[PLAN_KEY_COUNT] = {
-    "tp",
-    "pp",
-    "cp",
-    "ep",
-    "microbatch",
-    "schedule",
-    "vpp",
-    "recompute",
-    "sharding",
-    "sequence_parallel",
-    "dp",
-    "etp",
-    "recompute_layers",
-    "ends_count",
-    "first_stage_layers",
-    "last_stage_layers",
-};
-#define AT(member) offsetof(struct plan_layout, member)
+const char *const plan_axis_names[PLAN_KEY_COUNT] = {"tp",
+                                                     "pp",
+                                                     "cp",
+                                                     "ep",
+                                                     "microbatch",
+                                                     "schedule",
+                                                     "vpp",
+                                                     "recompute",
+                                                     "sharding",
+                                                     "sequence_parallel",
+                                                     "dp",
+                                                     "etp",
+                                                     "recompute_layers",
+                                                     "ends_count",
+                                                     "first_stage_layers",
+                                                     "last_stage_layers"};
+#define AT(member, of_spec)                                                                        \
+    offsetof(struct plan_layout, member), offsetof(struct layout_spec, of_spec)
 static const struct {
-    size_t at;
+    size_t at, spec_at;
     enum value_type type;
 } values[PLAN_KEY_COUNT] = {
-    [PLAN_TP] = {AT(tp), VALUE_COUNT},
-    [PLAN_PP] = {AT(pp), VALUE_COUNT},
-    [PLAN_CP] = {AT(cp), VALUE_COUNT},
-    [PLAN_EP] = {AT(ep), VALUE_COUNT},
-    [PLAN_MICROBATCH] = {AT(microbatch), VALUE_COUNT},
-    [PLAN_SCHEDULE] = {AT(schedule), VALUE_SCHEDULE},
-    [PLAN_VPP] = {AT(vpp), VALUE_COUNT},
-    [PLAN_RECOMPUTE] = {AT(recompute), VALUE_RECOMPUTE},
-    [PLAN_SHARDING] = {AT(sharding), VALUE_SHARDING},
-    [PLAN_SEQUENCE_PARALLEL] = {AT(sequence_parallel), VALUE_TRUTH},
-    [PLAN_DP] = {AT(dp), VALUE_COUNT},
-    [PLAN_ETP] = {AT(etp), VALUE_COUNT},
-    [PLAN_RECOMPUTE_LAYERS] = {AT(recompute_layers), VALUE_COUNT},
-    [PLAN_ENDS_COUNT] = {AT(ends_count), VALUE_TRUTH},
-    [PLAN_FIRST_STAGE_LAYERS] = {AT(first_stage_layers), VALUE_COUNT},
-    [PLAN_LAST_STAGE_LAYERS] = {AT(last_stage_layers), VALUE_COUNT},
+    [PLAN_TP] = {AT(tp, tp), VALUE_COUNT},
+    [PLAN_PP] = {AT(pp, pp), VALUE_COUNT},
+    [PLAN_CP] = {AT(cp, cp), VALUE_COUNT},
+    [PLAN_EP] = {AT(ep, ep), VALUE_COUNT},
+    [PLAN_MICROBATCH] = {AT(microbatch, microbatch), VALUE_COUNT},
+    [PLAN_SCHEDULE] = {AT(schedule, pipeline.schedule), VALUE_SCHEDULE},
+    [PLAN_VPP] = {AT(vpp, pipeline.vpp), VALUE_COUNT},
+    [PLAN_RECOMPUTE] = {AT(recompute, recompute), VALUE_RECOMPUTE},
+    [PLAN_SHARDING] = {AT(sharding, data.sharding), VALUE_SHARDING},
+    [PLAN_SEQUENCE_PARALLEL] = {AT(sequence_parallel, sequence_parallel), VALUE_TRUTH},
+    [PLAN_DP] = {AT(dp, dp), VALUE_COUNT},
+    [PLAN_ETP] = {AT(etp, etp), VALUE_COUNT},
+    [PLAN_RECOMPUTE_LAYERS] = {AT(recompute_layers, recompute_layers), VALUE_COUNT},
+    [PLAN_ENDS_COUNT] = {AT(ends_count, pipeline.ends_count), VALUE_TRUTH},
+    [PLAN_FIRST_STAGE_LAYERS] = {AT(first_stage_layers, pipeline.first_layers), VALUE_COUNT},
+    [PLAN_LAST_STAGE_LAYERS] = {AT(last_stage_layers, pipeline.last_layers), VALUE_COUNT},
 };
 static const size_t bytes_of[] = {
-    [VALUE_COUNT] = sizeof(uint32_t),
+    [VALUE_COUNT] = sizeof(uint32_t), /* of a spec 64 bits */
     [VALUE_TRUTH] = sizeof(bool),
     [VALUE_RECOMPUTE] = sizeof(int),
     [VALUE_SCHEDULE] = sizeof(const struct schedule_kind *),
@@ -68,48 +67,36 @@ static const size_t bytes_of[] = {
 
 struct plan_layout plan_layout_of(const struct configuration *c)
 {
-    const struct layout_spec *l = &c->layout;
-    return (struct plan_layout){.tp = (uint32_t)l->tp,
-                                .pp = (uint32_t)l->pp,
-                                .cp = (uint32_t)l->cp,
-                                .ep = (uint32_t)configuration_expert_ranks(c).ep,
-                                .etp = c->model.moe.experts > 0 ? (uint32_t)l->etp : 0,
-                                .dp = (uint32_t)l->dp,
-                                .vpp = (uint32_t)l->pipeline.vpp,
-                                .microbatch = (uint32_t)l->microbatch,
-                                .recompute_layers = (uint32_t)l->recompute_layers,
-                                .recompute = l->recompute,
-                                .sequence_parallel = l->sequence_parallel,
-                                .ends_count = l->pipeline.ends_count,
-                                .first_stage_layers = (uint32_t)l->pipeline.first_layers,
-                                .last_stage_layers = (uint32_t)l->pipeline.last_layers,
-                                .schedule = l->pipeline.schedule,
-                                .sharding = l->data.sharding};
+    struct plan_layout out = {0};
+    for (unsigned key = 0; key < PLAN_KEY_COUNT; key++) {
+        char *to = (char *)&out + values[key].at;
+        const char *from = (const char *)&c->layout + values[key].spec_at;
+        if (values[key].type == VALUE_COUNT)
+            *(uint32_t *)to = (uint32_t) * (const uint64_t *)from;
+        else
+            memcpy(to, from, bytes_of[values[key].type]);
+    }
+    out.ep = (uint32_t)configuration_expert_ranks(c).ep;
+    out.etp = c->model.moe.experts > 0 ? out.etp : 0;
+    return out;
 }
 
 void plan_layout_apply(const struct configuration *base, const struct plan_layout *layout,
                        struct configuration *out)
 {
-    struct layout_spec *l = &out->layout;
     *out = *base;
-    l->tp = layout->tp;
-    l->pp = layout->pp;
-    l->cp = layout->cp;
-    if (base->model.moe.experts > 0) {
-        l->ep = layout->ep;
-        l->etp = layout->etp;
+    for (unsigned key = 0; key < PLAN_KEY_COUNT; key++) {
+        char *to = (char *)&out->layout + values[key].spec_at;
+        const char *from = (const char *)layout + values[key].at;
+        if (values[key].type == VALUE_COUNT)
+            *(uint64_t *)to = *(const uint32_t *)from;
+        else
+            memcpy(to, from, bytes_of[values[key].type]);
     }
-    l->dp = layout->dp;
-    l->pipeline.vpp = layout->vpp;
-    l->microbatch = layout->microbatch;
-    l->recompute = layout->recompute;
-    l->recompute_layers = layout->recompute_layers;
-    l->sequence_parallel = layout->sequence_parallel;
-    l->pipeline.ends_count = layout->ends_count;
-    l->pipeline.first_layers = layout->first_stage_layers;
-    l->pipeline.last_layers = layout->last_stage_layers;
-    l->pipeline.schedule = layout->schedule;
-    l->data.sharding = layout->sharding;
+    if (base->model.moe.experts == 0) {
+        out->layout.ep = base->layout.ep;
+        out->layout.etp = base->layout.etp;
+    }
 }
 
 static const void *in(const struct plan_layout *layout, enum plan_axis key)

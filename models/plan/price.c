@@ -32,6 +32,7 @@ struct price_search {
     struct price_move *moves;
     unsigned move_count;
     uint64_t passes;
+    double usable_bytes;    /* of the card */
     double gpu_s_per_token; /* of the question's own configuration; 0: not known yet */
     struct prices *out;
 };
@@ -287,7 +288,7 @@ static double own_gpu_s_per_token(struct price_search *s)
         s->gpu_s_per_token =
             s->q->step->step_s * (double)configuration_ranks(c) / configuration_tokens(c);
     } else if (s->gpu_s_per_token == 0.0 && afford(s, c)) {
-        const double own = trial_gpu_s_per_token(c);
+        const double own = trial_gpu_s_per_token(c, s->usable_bytes);
         s->gpu_s_per_token = isfinite(own) ? own : 0.0;
     }
     return s->gpu_s_per_token;
@@ -328,14 +329,15 @@ static void judge(struct price_search *s, struct price_move *move)
     struct configuration *c = &move->c;
     const bool counts =
         c->layout.recompute == RECOMPUTE_BLOCK && s->q->c->layout.recompute != RECOMPUTE_BLOCK;
-    if (counts ? !trial_least_block(c) : !trial_may_fit(c))
+    if (counts ? !trial_least_block(c, s->usable_bytes) : !trial_may_fit(c, s->usable_bytes))
         return;
     if (!afford(s, c))
         return;
     s->out->tried++;
-    const double other = trial_gpu_s_per_token(&move->c), own = own_gpu_s_per_token(s);
+    const double other = trial_gpu_s_per_token(&move->c, s->usable_bytes),
+                 own = own_gpu_s_per_token(s);
     if (isfinite(other) && own > (1.0 + PRICE_RATIO) * other &&
-        (!trial_differs(&move->c) || trial_fits(&move->c)))
+        (!trial_differs(&move->c) || trial_fits(&move->c, s->usable_bytes)))
         keep(s, move, own / other - 1.0);
 }
 
@@ -347,7 +349,10 @@ static int by_cost(const void *a, const void *b)
 
 void price_find(struct arena *arena, const struct price_question *question, struct prices *out)
 {
-    struct price_search s = {.arena = arena, .q = question, .out = out};
+    struct price_search s = {.arena = arena,
+                             .q = question,
+                             .usable_bytes = question->c->gpu.hbm.usable_bytes,
+                             .out = out};
     *out = (struct prices){.count = 0};
     if (!(question->step->step_s > 0.0) || !question->step->fits)
         return;

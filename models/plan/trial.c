@@ -91,15 +91,26 @@ double trial_mean_state_bytes(const struct configuration *c)
                experts / (double)(ranks.ep * ranks.etp * l->pp);
 }
 
-bool trial_state_may_fit(const struct configuration *c)
+double trial_usable_bytes(const struct configuration *c, double headroom_ratio)
 {
-    return trial_mean_state_bytes(c) <= c->gpu.hbm.usable_bytes - c->gpu.hbm.context_bytes;
+    return c->gpu.hbm.usable_bytes * (1.0 - headroom_ratio);
 }
 
-struct ledger_result trial_first_stage(const struct configuration *c)
+bool trial_spend(struct trial_budget *budget, uint64_t passes)
+{
+    budget->passes += passes;
+    return budget->passes <= budget->passes_max;
+}
+
+bool trial_state_may_fit(const struct configuration *c, double usable_bytes)
+{
+    return trial_mean_state_bytes(c) <= usable_bytes - c->gpu.hbm.context_bytes;
+}
+
+struct ledger_result trial_first_stage(const struct configuration *c, double usable_bytes)
 {
     struct ledger_limits limits = {
-        .usable_bytes = c->gpu.hbm.usable_bytes,
+        .usable_bytes = usable_bytes,
         .expandable_segments = c->software.memory.expandable_segments,
     };
     struct arena *arena = arena_create();
@@ -109,24 +120,27 @@ struct ledger_result trial_first_stage(const struct configuration *c)
     return result;
 }
 
-bool trial_first_stage_may_fit(const struct configuration *c)
+bool trial_may_fit(const struct configuration *c, double usable_bytes)
 {
     struct configuration few = *c;
     shorten(&few);
-    return !trial_first_stage(&few).failure.failed;
+    return trial_fits(&few, usable_bytes);
 }
 
-bool trial_may_fit(const struct configuration *c)
+bool trial_holds(const struct configuration *c, struct trial_budget *b)
 {
     struct configuration few = *c;
     shorten(&few);
-    return trial_fits(&few);
+    return trial_state_may_fit(c, b->usable_bytes) &&
+           trial_spend(b, c->model.layers / c->layout.pp) &&
+           !trial_first_stage(&few, b->usable_bytes).failure.failed &&
+           trial_spend(b, c->model.layers * c->layout.pp) && trial_fits(&few, b->usable_bytes);
 }
 
-bool trial_fits(const struct configuration *c)
+bool trial_fits(const struct configuration *c, double usable_bytes)
 {
     struct configuration ideal = *c;
-    struct step_options options = {.fits_only = true};
+    const struct step_options options = {.fits_only = true, .usable_bytes = usable_bytes};
     struct step *step = NULL;
     struct error error;
     idealise(&ideal, false);
@@ -137,32 +151,37 @@ bool trial_fits(const struct configuration *c)
     return fits;
 }
 
+struct block_trial {
+    struct configuration c;
+    double usable_bytes;
+};
+
 static bool block_may_fit(void *context, uint64_t layers)
 {
-    struct configuration *trial = context;
-    trial->layout.recompute_layers = layers;
-    return trial_may_fit(trial);
+    struct block_trial *t = context;
+    t->c.layout.recompute_layers = layers;
+    return trial_may_fit(&t->c, t->usable_bytes);
 }
 
 /* What is kept falls with every layer; a stage that holds more than the others decides. */
-bool trial_least_block(struct configuration *c)
+bool trial_least_block(struct configuration *c, double usable_bytes)
 {
     const uint64_t most = configuration_chunk_layers(c);
-    struct configuration trial = *c;
-    trial.layout.recompute = RECOMPUTE_BLOCK;
-    ladder_last(&trial);
-    if (most < 2 || !configuration_legal(&trial) || !trial_may_fit(&trial))
+    struct block_trial trial = {*c, usable_bytes};
+    trial.c.layout.recompute = RECOMPUTE_BLOCK;
+    ladder_last(&trial.c);
+    if (most < 2 || !configuration_legal(&trial.c) || !trial_may_fit(&trial.c, usable_bytes))
         return false;
-    trial.layout.recompute_layers =
+    c->layout.recompute = RECOMPUTE_BLOCK;
+    c->layout.recompute_layers =
         ladder_least_layers(&(struct ladder_block){block_may_fit, &trial}, 0, most - 1);
-    *c = trial;
     return true;
 }
 
-double trial_gpu_s_per_token(const struct configuration *c)
+double trial_gpu_s_per_token(const struct configuration *c, double usable_bytes)
 {
     struct configuration ideal = *c;
-    struct step_options options = {.brief = true};
+    struct step_options options = {.brief = true, .usable_bytes = usable_bytes};
     struct step *step = NULL;
     struct error error;
     idealise(&ideal, true);
@@ -187,16 +206,16 @@ uint64_t trial_slope_passes(const struct configuration *c)
     return longer > 0 ? c->model.layers * (2 * longer - c->layout.pp) : trial_passes(c);
 }
 
-double trial_gpu_s_by_slope(const struct configuration *c)
+double trial_gpu_s_by_slope(const struct configuration *c, double usable_bytes)
 {
     const uint64_t longer = slope_microbatches(c);
     struct configuration one = *c, two = *c;
     if (longer == 0)
-        return trial_gpu_s_per_token(c);
+        return trial_gpu_s_per_token(c, usable_bytes);
     set_microbatches(&one, longer - c->layout.pp);
     set_microbatches(&two, longer);
-    const double one_s = trial_gpu_s_per_token(&one) * configuration_tokens(&one);
-    const double two_s = trial_gpu_s_per_token(&two) * configuration_tokens(&two);
+    const double one_s = trial_gpu_s_per_token(&one, usable_bytes) * configuration_tokens(&one);
+    const double two_s = trial_gpu_s_per_token(&two, usable_bytes) * configuration_tokens(&two);
     const double left = (double)(configuration_microbatches(c) - longer) / (double)c->layout.pp;
     return (two_s + left * (two_s - one_s)) / configuration_tokens(c);
 }

@@ -7,17 +7,19 @@
  *    the slowest of them, and whatever is timed and faster was found not to fit.
  * 3. What its kernels alone keep from the terms is not timed, as no step is shorter than they.
  * 4. The leaders, and what may be as fast as the last of them, are played op by op, the
- *    likeliest first (search_leaders.c). */
+ *    likeliest first (searching.c). */
 #include "analysis/plan/search/search.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "analysis/plan/search/search_book.h"
-#include "analysis/plan/search/search_leaders.h"
-#include "analysis/plan/search/search_order.h"
+#include "analysis/plan/search/search_lead.h"
 #include "analysis/plan/search/search_unit.h"
+#include "analysis/plan/search/search_weeks.h"
+#include "analysis/plan/search/searching.h"
 #include "models/plan/plan_space.h"
+#include "models/plan/trial.h"
 #include "models/sharding/sharding_kind.h"
 #include "sim/check.h"
 #include "sim/pool.h"
@@ -67,7 +69,7 @@ static void reject_missed(struct searching *g)
 {
     for (uint32_t i = 0; i < g->s->row_count; i++)
         if (g->s->rows[i].fate == FATE_OPEN)
-            g->s->rows[i].fate = search_order_missed(g->s, &g->s->rows[i], g->s->rows[i].least_s);
+            g->s->rows[i].fate = search_lead_missed(g->s, &g->s->rows[i], g->s->rows[i].least_s);
 }
 
 /* So many lead that nothing that is not timed can be among them. */
@@ -98,7 +100,7 @@ static void count_fates(struct searching *g)
     for (uint32_t i = 0; i < s->row_count; i++) {
         struct search_row *row = &s->rows[i];
         const enum search_fate fate =
-            row->fate == FATE_TIMED ? search_order_missed(s, row, row->pass_s) : FATE_OPEN;
+            row->fate == FATE_TIMED ? search_lead_missed(s, row, row->pass_s) : FATE_OPEN;
         if (fate != FATE_OPEN)
             row->fate = fate;
         if (row->fate == FATE_OPEN && s->leader_count > 0)
@@ -155,11 +157,11 @@ static void search_all(struct searching *g)
     reject_missed(g);
     tell(g, 0.2);
     find_leaders(g);
-    search_leaders_play(g);
-    search_leaders_complete(g);
+    searching_leaders_play(g);
+    searching_leaders_complete(g);
     if (s->question.part.count == 0) { /* who leads is a question about all parts */
-        search_order_leaders(s);
-        search_leaders_safe(g);
+        search_lead_order(s);
+        searching_leaders_safe(g);
     }
     searching_keep(g);
     count_fates(g);
@@ -207,7 +209,7 @@ bool search_run(const struct search_question *question, struct search **out, str
         .ground = {.base = base,
                    .topology = topology,
                    .held = question->held,
-                   .usable_bytes = base->gpu.hbm.usable_bytes * (1.0 - question->headroom_ratio)}};
+                   .usable_bytes = trial_usable_bytes(base, question->headroom_ratio)}};
     if (!make_rows(&g, error)) {
         arena_destroy(arena);
         return false;

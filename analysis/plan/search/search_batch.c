@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "analysis/plan/search/search_weeks.h"
 #include "models/plan/plan_space.h"
 
 enum {

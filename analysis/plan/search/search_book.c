@@ -26,7 +26,7 @@ struct search_turn *search_book_row(struct search_book *book, uint32_t place,
 {
     CHECK(place < book->places && book->of[place] == NULL);
     struct search_turn *turn = ARENA_NEW(book->arena, struct search_turn);
-    *turn = (struct search_turn){.place = place, .layout = *layout};
+    *turn = (struct search_turn){.place = place, .row = {.layout = *layout}};
     book->of[place] = turn;
     return turn;
 }
@@ -36,7 +36,7 @@ struct search_turn *search_book_later(struct search_book *book, struct search_tu
     if (turn->later == NULL) {
         turn->later = ARENA_NEW(book->arena, struct search_turn);
         *turn->later = (struct search_turn){
-            .place = turn->place, .turn = turn->turn + 1, .layout = turn->layout};
+            .place = turn->place, .turn = turn->turn + 1, .row = {.layout = turn->row.layout}};
     }
     return turn->later;
 }
@@ -55,13 +55,14 @@ static bool sound_judgement(const struct search_book *book, const struct search_
                             const struct search_turn *found)
 {
     struct configuration c;
-    if (!plan_layout_same(&own->layout, &found->layout, changing) || found->tried > TRIED_MAX ||
-        !is_bound(found->least_bytes) || !is_bound(found->least_s))
+    if (!plan_layout_same(&own->row.layout, &found->row.layout, changing) ||
+        found->row.tried > TRIED_MAX || !is_bound(found->row.least_bytes) ||
+        !is_bound(found->row.least_s))
         return false;
-    if (found->fate != FATE_OPEN)
-        return found->fate == FATE_MEMORY || found->fate == FATE_HEADROOM ||
-               (found->fate == FATE_RULE && found->rule != NULL);
-    plan_layout_apply(book->base, &found->layout, &c);
+    if (found->row.fate != FATE_OPEN)
+        return found->row.fate == FATE_MEMORY || found->row.fate == FATE_HEADROOM ||
+               (found->row.fate == FATE_RULE && found->row.rule != NULL);
+    plan_layout_apply(book->base, &found->row.layout, &c);
     return configuration_legal(&c);
 }
 
@@ -78,12 +79,12 @@ static bool sound_play(const struct search_leader *l)
 static bool sound(const struct search_book *book, const struct search_turn *own,
                   const struct search_turn *found)
 {
-    const bool open = (own->known & SEARCH_JUDGED) != 0 && own->fate == FATE_OPEN;
+    const bool open = (own->known & SEARCH_JUDGED) != 0 && own->row.fate == FATE_OPEN;
     switch ((enum search_finding)found->known) {
     case SEARCH_JUDGED:
         return sound_judgement(book, own, found);
     case SEARCH_TIMED:
-        return open && isfinite(found->pass_s) && found->pass_s > 0.0;
+        return open && isfinite(found->row.pass_s) && found->row.pass_s > 0.0;
     case SEARCH_LEDGER:
         return open;
     case SEARCH_PLAYED:
@@ -92,27 +93,29 @@ static bool sound(const struct search_book *book, const struct search_turn *own,
     return false;
 }
 
+/* What a row and its turn both have. */
+static void copy_row(struct search_row *to, const struct search_row *from,
+                     enum search_finding finding)
+{
+    if (finding == SEARCH_TIMED)
+        to->pass_s = from->pass_s;
+    if (finding != SEARCH_JUDGED)
+        return;
+    to->layout = from->layout;
+    to->fate = from->fate;
+    to->rule = from->rule;
+    to->least_bytes = from->least_bytes;
+    to->least_s = from->least_s;
+    to->tried = from->tried;
+}
+
 static void copy(struct search_turn *own, const struct search_turn *found)
 {
-    switch ((enum search_finding)found->known) {
-    case SEARCH_JUDGED:
-        own->layout = found->layout;
-        own->fate = found->fate;
-        own->rule = found->rule;
-        own->least_bytes = found->least_bytes;
-        own->least_s = found->least_s;
-        own->tried = found->tried;
-        break;
-    case SEARCH_TIMED:
-        own->pass_s = found->pass_s;
-        break;
-    case SEARCH_LEDGER:
-        own->fits = found->fits;
-        break;
-    case SEARCH_PLAYED:
+    copy_row(&own->row, &found->row, (enum search_finding)found->known);
+    own->fits = found->known == SEARCH_LEDGER ? found->fits : own->fits;
+    if (found->known == SEARCH_PLAYED) {
         own->plays = found->plays;
         own->leader = found->leader;
-        break;
     }
     own->known |= found->known;
     own->kept |= found->kept;
@@ -133,94 +136,23 @@ bool search_book_take(struct search_book *book, const struct search_turn *found,
     return true;
 }
 
-/* Is it known? Then it is asked for, too. */
-static bool knows(struct search_row *row, enum search_finding finding)
+bool search_book_knows(struct search_row *row, enum search_finding finding)
 {
     struct search_turn *turn = row->turn;
     if (turn == NULL || (turn->known & finding) == 0)
         return false;
     turn->asked |= finding;
+    copy_row(row, &turn->row, finding);
     return true;
 }
 
-static bool notes(struct search_row *row, enum search_finding finding)
-{
-    if (row->turn == NULL)
-        return false;
-    row->turn->known |= finding;
-    row->turn->asked |= finding;
-    return true;
-}
-
-bool search_book_judged(struct search_row *row)
-{
-    if (!knows(row, SEARCH_JUDGED))
-        return false;
-    const struct search_turn *turn = row->turn;
-    row->layout = turn->layout;
-    row->fate = turn->fate;
-    row->rule = turn->rule;
-    row->least_bytes = turn->least_bytes;
-    row->least_s = turn->least_s;
-    row->tried = turn->tried;
-    return true;
-}
-
-void search_book_note_judged(struct search_row *row)
+struct search_turn *search_book_note(struct search_row *row, enum search_finding finding)
 {
     struct search_turn *turn = row->turn;
-    if (!notes(row, SEARCH_JUDGED))
-        return;
-    turn->layout = row->layout;
-    turn->fate = row->fate;
-    turn->rule = row->rule;
-    turn->least_bytes = row->least_bytes;
-    turn->least_s = row->least_s;
-    turn->tried = row->tried;
-}
-
-bool search_book_timed(struct search_row *row)
-{
-    if (!knows(row, SEARCH_TIMED))
-        return false;
-    row->pass_s = row->turn->pass_s;
-    return true;
-}
-
-void search_book_note_timed(struct search_row *row)
-{
-    if (notes(row, SEARCH_TIMED))
-        row->turn->pass_s = row->pass_s;
-}
-
-bool search_book_ledger(struct search_row *row, bool *fits)
-{
-    if (!knows(row, SEARCH_LEDGER))
-        return false;
-    *fits = row->turn->fits;
-    return true;
-}
-
-void search_book_note_ledger(struct search_row *row, bool fits)
-{
-    if (notes(row, SEARCH_LEDGER))
-        row->turn->fits = fits;
-}
-
-bool search_book_played(struct search_row *row, struct search_leader *out, bool *fits)
-{
-    if (!knows(row, SEARCH_PLAYED))
-        return false;
-    *out = row->turn->leader;
-    out->row = row;
-    *fits = row->turn->plays;
-    return true;
-}
-
-void search_book_note_played(struct search_row *row, const struct search_leader *leader, bool fits)
-{
-    if (!notes(row, SEARCH_PLAYED))
-        return;
-    row->turn->leader = *leader;
-    row->turn->plays = fits;
+    if (turn == NULL)
+        return NULL;
+    turn->known |= finding;
+    turn->asked |= finding;
+    copy_row(&turn->row, row, finding);
+    return turn;
 }

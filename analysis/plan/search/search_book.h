@@ -8,7 +8,7 @@
 #ifndef ORRERY_ANALYSIS_PLAN_SEARCH_SEARCH_BOOK_H
 #define ORRERY_ANALYSIS_PLAN_SEARCH_SEARCH_BOOK_H
 
-#include "analysis/plan/search/search_row.h"
+#include "analysis/plan/search/search_found.h"
 #include "sim/error.h"
 
 enum search_finding {  /* a bit each */
@@ -18,13 +18,9 @@ enum search_finding {  /* a bit each */
     SEARCH_PLAYED = 8  /* plays, leader */
 };
 struct search_turn {
-    uint32_t place, turn; /* of the row in the space; how often it was judged before */
-    struct plan_layout layout;
-    enum search_fate fate; /* FATE_OPEN, FATE_RULE, FATE_MEMORY or FATE_HEADROOM */
-    const char *rule;
-    double least_bytes, least_s;
-    uint32_t tried;
-    double pass_s;
+    uint32_t place, turn;        /* of the row in the space; how often it was judged before */
+    struct search_row row;       /* of SEARCH_JUDGED and SEARCH_TIMED what they find; its fate is
+                              FATE_OPEN, FATE_RULE, FATE_MEMORY or FATE_HEADROOM */
     bool fits;                   /* the ledger of its first microbatches */
     bool plays;                  /* the whole step, op by op, fits */
     struct search_leader leader; /* that step; `row` says nothing */
@@ -51,15 +47,11 @@ struct search_turn *search_book_later(struct search_book *book, struct search_tu
 bool search_book_take(struct search_book *book, const struct search_turn *found,
                       struct error *error);
 
-/* What a row's turn knows, for a search that asks; false: it must find out by itself. A row without
- * a turn (no book) knows nothing. */
-bool search_book_judged(struct search_row *row);
-void search_book_note_judged(struct search_row *row);
-bool search_book_timed(struct search_row *row);
-void search_book_note_timed(struct search_row *row);
-bool search_book_ledger(struct search_row *row, bool *fits);
-void search_book_note_ledger(struct search_row *row, bool fits);
-bool search_book_played(struct search_row *row, struct search_leader *out, bool *fits);
-void search_book_note_played(struct search_row *row, const struct search_leader *leader, bool fits);
+/* Is it known of the row's turn, for a search that asks? Then the row has it (of SEARCH_LEDGER and
+ * SEARCH_PLAYED the turn); else the search must find out by itself. A row without a turn (no book)
+ * knows nothing. */
+bool search_book_knows(struct search_row *row, enum search_finding finding);
+/* Notes what the row was found to be; returns its turn, which takes the rest, or NULL: no book. */
+struct search_turn *search_book_note(struct search_row *row, enum search_finding finding);
 
 #endif

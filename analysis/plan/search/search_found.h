@@ -1,11 +1,97 @@
-/* search_found.h - what is asked of a search, and what it finds. */
+/* search_found.h - what is asked of a search, what becomes of its layouts, and what it finds. */
 #ifndef ORRERY_ANALYSIS_PLAN_SEARCH_SEARCH_FOUND_H
 #define ORRERY_ANALYSIS_PLAN_SEARCH_SEARCH_FOUND_H
 
-#include "analysis/plan/search/search_terms.h"
-#include "analysis/plan/search/search_weeks.h"
 #include "analysis/record/evidence/model_error.h"
-#include "sim/error.h"
+#include "models/plan/plan_layout.h"
+#include "models/step/simulate/step.h"
+
+enum search_fate {
+    FATE_OPEN,     /* judged, not timed */
+    FATE_RULE,     /* breaks a rule */
+    FATE_MEMORY,   /* its state and activations exceed the card, recomputed as far as they can be */
+    FATE_HEADROOM, /* they may fit the card, and leave less free than asked */
+    FATE_DEADLINE, /* timed, or by its kernels alone: the tokens take longer than allowed */
+    FATE_BUDGET,   /* likewise: they cost more than allowed */
+    FATE_BOUND,    /* its kernels alone take longer than the slowest leader */
+    FATE_TIMED,    /* timed at pass detail, slower than the leaders */
+    FATE_LEDGER,   /* as fast as a leader, but its ledger does not fit */
+    FATE_LEADER,
+    FATE_COUNT
+};
+extern const char *const search_fate_names[FATE_COUNT]; /* as documents name them */
+
+struct search_turn;
+struct search_row {
+    struct plan_layout layout;
+    enum search_fate fate;
+    const char *rule;            /* FATE_RULE: the key; else NULL */
+    double least_bytes, least_s; /* bounds; 0: not asked */
+    double pass_s;               /* at pass detail; 0: not timed */
+    double apart_s;              /* pass_apart_s, a bound of op detail; 0: not asked */
+    bool fits;                   /* its ledger was played and fits */
+    uint32_t tried;              /* layouts with less recomputation that did not fit */
+    struct search_turn *turn;    /* where its findings are written down; NULL: nowhere */
+};
+struct search_weeks_wish {
+    const struct scenario *scenario; /* with `run:`; its seed is the first one */
+    uint32_t seeds;
+    bool (*stop)(void *context); /* ends the weeks that go on, on any thread; NULL: never */
+    void *context;
+};
+enum {
+    WEEKS_NAME = 48
+};
+struct search_weeks {
+    uint32_t seeds, asked; /* that were played; fewer than asked for where failures are many */
+    double *rates;         /* tokens a second that were kept, by seed */
+    double tokens_per_s;   /* over all seeds: kept tokens by wall time */
+    double goodput_ratio, low_ratio, high_ratio; /* of the tokens without failures and saves; mean,
+                                                    and its 95 % interval */
+    double usd_per_1e9_tokens;                   /* that were kept; NAN: no price */
+    double interval_s, stall_s;                  /* of saves; NAN: nothing is saved */
+    const char *interval_why;                    /* "the optimum", ...; NULL: it was given */
+    double mtbf_s;                               /* of the job, by the rates; INFINITY: none */
+    double failures;                             /* of a run, in the mean */
+    const char *checkpoint, *recovery;           /* policies */
+    uint64_t spares;                             /* nodes */
+    bool limited;                                /* a limit of the player ended a run */
+    /* A silent corruption that is found when every kept checkpoint is tainted, so that the job
+     * starts anew; "": none. And how many would have to be kept. */
+    char tainted_by[WEEKS_NAME];
+    double keep_needed;
+};
+struct search_leader {
+    const struct search_row *row;
+    bool played; /* at op detail; else what follows is of pass detail, or not known (NAN) */
+    double step_s, tokens_per_s, mfu_ratio;
+    double peak_reserved_bytes, peak_allocated_bytes;
+    double breakdown_s[PART_COUNT];
+    double p10_s, p90_s;        /* with the model's own error */
+    double forecast_s;          /* with steps that the user measured; 0: there are none */
+    double as_fast_probability; /* that it is faster than the first one; of the first, 1 */
+    double step_usd, usd_per_1e9_tokens;
+    double training_s, training_usd; /* of training.tokens in such steps; NAN: not said */
+    enum nearness nearness;          /* of what was measured */
+    /* With failures; NULL: not played. Then price and length of the training are with them. */
+    const struct search_weeks *weeks;
+};
+
+enum search_best {
+    BEST_STEP,
+    BEST_TOKENS,
+    BEST_COST,
+    BEST_DAYS,
+    BEST_GOODPUT, /* most tokens a day that are kept */
+    SEARCH_BEST_COUNT
+};
+extern const char *const search_best_names[]; /* NULL-ended; as --best takes them */
+extern const char *const search_best_docs[SEARCH_BEST_COUNT];
+
+struct search_terms {
+    enum search_best best;
+    double deadline_s, budget_usd; /* of training.tokens; 0: none */
+};
 
 /* Where a search writes down what it finds out, and what it takes from there. */
 struct search_book;
@@ -65,6 +151,12 @@ struct search {
     struct search_leader near; /* the fastest that fits */
     bool stopped;
     struct search_counts counts;
+};
+struct search_front {
+    struct search_leader *leaders; /* fastest first */
+    double *asked_ratio;           /* of the card, that each had to leave free */
+    uint32_t count;
+    bool stopped;
 };
 
 #endif

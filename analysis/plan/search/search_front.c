@@ -3,6 +3,8 @@
 #include <math.h>
 
 #include "analysis/plan/search/search_lead.h"
+#include "analysis/plan/search/search_terms.h"
+#include "analysis/plan/search/search_weeks.h"
 #include "sim/check.h"
 
 enum {

@@ -13,12 +13,6 @@ enum {
     FRONT_STEP_PERCENT = 2
 };
 #define FRONT_STEP_RATIO ((double)FRONT_STEP_PERCENT / 100.0)
-struct search_front {
-    struct search_leader *leaders; /* fastest first */
-    double *asked_ratio;           /* of the card, that each had to leave free */
-    uint32_t count;
-    bool stopped;
-};
 /* Of a search that is over, whose question it asks again and again. Lives in `arena`. */
 void search_front_find(struct arena *arena, const struct search *search, struct search_front *out);
 /* Share of the card that a layout leaves free. */

@@ -1,8 +1,9 @@
-/* search_lead.h - what is asked of the few that lead: their ledger, and their step op by op. */
+/* search_lead.h - what is asked of the few that lead: their ledger, their step op by op, what
+ * follows from it; which of those that fit leads, and what keeps the terms. */
 #ifndef ORRERY_ANALYSIS_PLAN_SEARCH_SEARCH_LEAD_H
 #define ORRERY_ANALYSIS_PLAN_SEARCH_SEARCH_LEAD_H
 
-#include "analysis/plan/search/search_row.h"
+#include "analysis/plan/search/search_found.h"
 
 /* Does it fit, by the ledger of its first microbatches? */
 bool search_lead_fits(const struct configuration *base, const struct plan_layout *layout,
@@ -17,5 +18,20 @@ void search_lead_guess(const struct configuration *base, const struct search_row
  * of all. `weeks`: by its tokens that are kept, where both were played. */
 void search_lead_price(const struct configuration *base, const struct search_leader *first,
                        bool weeks, struct search_leader *leader);
+
+/* The term that a row misses with a step of so long: FATE_DEADLINE, FATE_BUDGET, else FATE_OPEN. */
+enum search_fate search_lead_missed(const struct search *search, const struct search_row *row,
+                                    double step_s);
+/* Of those that were found to fit, whose steps are known: the best that keep the terms, as many as
+ * are wanted, priced; their rows learn that they lead, or what they miss. */
+void search_lead_order(struct search *search);
+/* What is known of another that fits, beside the first of them: its weeks, price, and how sure. */
+void search_lead_beside(struct search *search, struct search_leader *leader);
+
+/* Makes it a leader where it keeps the terms and is better than the last of them, or they are fewer
+ * than was asked: what is said of the others is then beside the new first. `leader` has been put
+ * beside the first (search_lead_beside) and is copied; its row is borrowed. Returns its rank, from
+ * 1; 0: it is none. */
+uint32_t search_lead_take(struct search *search, const struct search_leader *leader);
 
 #endif

@@ -3,6 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/plan/search/search_terms.h"
+#include "analysis/plan/search/search_weeks.h"
+
 void search_machine_keep(struct arena *arena, struct search_machine *m, const struct search *s)
 {
     m->gpus = configuration_gpus(s->base);

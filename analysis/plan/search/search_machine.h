@@ -3,7 +3,7 @@
 #ifndef ORRERY_ANALYSIS_PLAN_SEARCH_SEARCH_MACHINE_H
 #define ORRERY_ANALYSIS_PLAN_SEARCH_SEARCH_MACHINE_H
 
-#include "analysis/plan/search/search_front.h"
+#include "analysis/plan/search/search_found.h"
 
 struct search_machine {
     const char *label, *gpu; /* the values that were varied; kind of GPU */

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 
 #include "analysis/plan/search/search_lead.h"
-#include "analysis/plan/search/search_order.h"
 #include "models/plan/ladder.h"
+#include "models/plan/trial.h"
 
 /* Rows say how far the search went up from no recomputation: what it walks past is searched. */
 static bool walked(const struct search *s, const struct plan_layout *own)
@@ -41,16 +41,16 @@ void search_own_rank(struct search *search, const struct configuration *c, struc
                 search_lead_play(search->base, &out->row, usable_bytes, NULL, &out->leader);
     if (!out->fits)
         return;
-    out->tight =
-        out->leader.peak_reserved_bytes > usable_bytes * (1.0 - search->question.headroom_ratio);
+    out->tight = out->leader.peak_reserved_bytes >
+                 trial_usable_bytes(search->base, search->question.headroom_ratio);
     out->unsearched = unsearched(search, &out->row.layout);
-    search_order_beside(search, &out->leader);
+    search_lead_beside(search, &out->leader);
     for (uint32_t i = 0; i < search->leader_count && !out->found; i++) {
         out->found = plan_layout_same(&search->leaders[i].row->layout, &out->row.layout, 0);
         out->rank = out->found ? i + 1 : 0;
     }
     if (!out->found)
-        out->rank = search_order_take(search, &out->leader);
+        out->rank = search_lead_take(search, &out->leader);
 }
 
 const char *search_own_value(struct arena *arena, const struct search_own *own, enum plan_axis key)

@@ -32,7 +32,7 @@ void search_store_machine(struct store *store, int64_t machine, const char *labe
 
 static void write_judged(struct store *store, int64_t machine, const struct search_turn *t)
 {
-    const struct plan_layout *l = &t->layout;
+    const struct plan_layout *l = &t->row.layout;
     struct store_value row[] = {store_integer(machine),
                                 store_integer(t->place),
                                 store_integer(t->turn),
@@ -50,11 +50,11 @@ static void write_judged(struct store *store, int64_t machine, const struct sear
                                 store_integer(l->ends_count),
                                 store_text(recompute_names[l->recompute]),
                                 store_integer(l->recompute_layers),
-                                store_text(search_fate_names[t->fate]),
-                                t->rule != NULL ? store_text(t->rule) : store_null(),
-                                store_integer(t->tried),
-                                store_real(t->least_bytes),
-                                store_real(t->least_s)};
+                                store_text(search_fate_names[t->row.fate]),
+                                t->row.rule != NULL ? store_text(t->row.rule) : store_null(),
+                                store_integer(t->row.tried),
+                                store_real(t->row.least_bytes),
+                                store_real(t->row.least_s)};
     store_row(store, STORE_plan_layout, row, COUNT(row));
 }
 
@@ -87,7 +87,7 @@ static void write_turn(struct store *store, int64_t machine, struct search_turn 
     if ((wanted & SEARCH_JUDGED) != 0)
         write_judged(store, machine, t);
     if ((wanted & SEARCH_TIMED) != 0) {
-        row[COUNT(row) - 1] = store_real(t->pass_s);
+        row[COUNT(row) - 1] = store_real(t->row.pass_s);
         store_row(store, STORE_plan_time, row, COUNT(row));
     }
     if ((wanted & SEARCH_LEDGER) != 0) {
@@ -165,18 +165,18 @@ static bool take_judged(void *context, const struct query_row *row, struct error
     const struct recalling_book *r = context;
     struct search_turn turn;
     char fate[16], rule[64];
-    if (!begin_turn(r, row, SEARCH_JUDGED, &turn) || !read_layout(row, &turn.layout) ||
-        !word(row, 14, fate, sizeof fate) || !whole(row, 16, &turn.tried))
+    if (!begin_turn(r, row, SEARCH_JUDGED, &turn) || !read_layout(row, &turn.row.layout) ||
+        !word(row, 14, fate, sizeof fate) || !whole(row, 16, &turn.row.tried))
         return damaged(error);
-    plan_layout_settle_ends(r->book->base, &turn.layout);
-    turn.fate = FATE_COUNT;
+    plan_layout_settle_ends(r->book->base, &turn.row.layout);
+    turn.row.fate = FATE_COUNT;
     for (unsigned f = FATE_OPEN; f <= FATE_HEADROOM; f++)
         if (strcmp(search_fate_names[f], fate) == 0)
-            turn.fate = (enum search_fate)f;
+            turn.row.fate = (enum search_fate)f;
     if (word(row, 15, rule, sizeof rule))
-        turn.rule = arena_text(r->book->arena, rule);
-    turn.least_bytes = query_real(row, 17);
-    turn.least_s = query_real(row, 18);
+        turn.row.rule = arena_text(r->book->arena, rule);
+    turn.row.least_bytes = query_real(row, 17);
+    turn.row.least_s = query_real(row, 18);
     return search_book_take(r->book, &turn, error);
 }
 
@@ -187,7 +187,7 @@ static bool take_time(void *context, const struct query_row *row, struct error *
     struct search_turn turn;
     if (!begin_turn(r, row, SEARCH_TIMED, &turn))
         return damaged(error);
-    turn.pass_s = query_real(row, 2);
+    turn.row.pass_s = query_real(row, 2);
     return search_book_take(r->book, &turn, error);
 }
 

@@ -2,7 +2,6 @@
 
 #include <math.h>
 
-#include "analysis/plan/search/search_weeks.h"
 #include "analysis/record/numbers/cost.h"
 
 const char *const search_best_names[] = {"step", "tokens", "cost", "days", "goodput", NULL};

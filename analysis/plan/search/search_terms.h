@@ -6,24 +6,8 @@
 #ifndef ORRERY_ANALYSIS_PLAN_SEARCH_SEARCH_TERMS_H
 #define ORRERY_ANALYSIS_PLAN_SEARCH_SEARCH_TERMS_H
 
-#include "analysis/plan/search/search_row.h"
-#include "sim/error.h"
+#include "analysis/plan/search/search_found.h"
 
-enum search_best {
-    BEST_STEP,
-    BEST_TOKENS,
-    BEST_COST,
-    BEST_DAYS,
-    BEST_GOODPUT, /* most tokens a day that are kept */
-    SEARCH_BEST_COUNT
-};
-extern const char *const search_best_names[]; /* NULL-ended; as --best takes them */
-extern const char *const search_best_docs[SEARCH_BEST_COUNT];
-
-struct search_terms {
-    enum search_best best;
-    double deadline_s, budget_usd; /* of training.tokens; 0: none */
-};
 /* False with a sentence: a term of which this scenario cannot tell whether it is kept, as it says
  * no tokens, or no price is known. */
 bool search_terms_check(const struct search_terms *terms, const struct configuration *c,

@@ -186,10 +186,10 @@ static void judge_anew(struct search_unit *u, struct search_row *row)
 static void judge(struct search_unit *u, struct search_row *row)
 {
     row->pass_s = row->apart_s = 0.0; /* of another level of recomputation */
-    if (search_book_judged(row))
+    if (search_book_knows(row, SEARCH_JUDGED))
         return;
     judge_anew(u, row);
-    search_book_note_judged(row);
+    search_book_note(row, SEARCH_JUDGED);
 }
 
 void search_unit_judge(struct search_unit *u)
@@ -206,12 +206,12 @@ static void time_row(struct search_unit *u, struct search_row *row)
     struct pass_played played;
     CHECK(row->pass_s == 0.0); /* 2 */
     row->fate = FATE_TIMED;
-    if (search_book_timed(row))
+    if (search_book_knows(row, SEARCH_TIMED))
         return;
     plan_layout_apply(u->ground.base, &row->layout, &c);
     pass_step(u->memory, find_split(u, &c), &c, &played);
     row->pass_s = played.step_s;
-    search_book_note_timed(row);
+    search_book_note(row, SEARCH_TIMED);
 }
 
 void search_unit_time(struct search_unit *u, double most_s)

@@ -5,7 +5,7 @@
 #ifndef ORRERY_ANALYSIS_PLAN_SEARCH_SEARCH_UNIT_H
 #define ORRERY_ANALYSIS_PLAN_SEARCH_SEARCH_UNIT_H
 
-#include "analysis/plan/search/search_row.h"
+#include "analysis/plan/search/search_found.h"
 
 struct search_unit;
 /* What all units share and nobody writes. */

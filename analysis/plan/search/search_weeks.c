@@ -7,6 +7,7 @@
 #include "analysis/record/numbers/cost.h"
 #include "analysis/record/numbers/statistics.h"
 #include "models/job/player/job.h"
+#include "scenarios/assemble/scenario.h"
 #include "sim/check.h"
 #include "sim/pool.h"
 

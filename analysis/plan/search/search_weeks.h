@@ -7,38 +7,8 @@
 #ifndef ORRERY_ANALYSIS_PLAN_SEARCH_SEARCH_WEEKS_H
 #define ORRERY_ANALYSIS_PLAN_SEARCH_SEARCH_WEEKS_H
 
-#include "analysis/plan/search/search_row.h"
-#include "scenarios/assemble/scenario.h"
-#include "sim/error.h"
+#include "analysis/plan/search/search_found.h"
 
-struct search_weeks_wish {
-    const struct scenario *scenario; /* with `run:`; its seed is the first one */
-    uint32_t seeds;
-    bool (*stop)(void *context); /* ends the weeks that go on, on any thread; NULL: never */
-    void *context;
-};
-enum {
-    WEEKS_NAME = 48
-};
-struct search_weeks {
-    uint32_t seeds, asked; /* that were played; fewer than asked for where failures are many */
-    double *rates;         /* tokens a second that were kept, by seed */
-    double tokens_per_s;   /* over all seeds: kept tokens by wall time */
-    double goodput_ratio, low_ratio, high_ratio; /* of the tokens without failures and saves; mean,
-                                                    and its 95 % interval */
-    double usd_per_1e9_tokens;                   /* that were kept; NAN: no price */
-    double interval_s, stall_s;                  /* of saves; NAN: nothing is saved */
-    const char *interval_why;                    /* "the optimum", ...; NULL: it was given */
-    double mtbf_s;                               /* of the job, by the rates; INFINITY: none */
-    double failures;                             /* of a run, in the mean */
-    const char *checkpoint, *recovery;           /* policies */
-    uint64_t spares;                             /* nodes */
-    bool limited;                                /* a limit of the player ended a run */
-    /* A silent corruption that is found when every kept checkpoint is tainted, so that the job
-     * starts anew; "": none. And how many would have to be kept. */
-    char tainted_by[WEEKS_NAME];
-    double keep_needed;
-};
 /* False with a sentence when the layout cannot be played so: a checkpoint has no room, say. What is
  * found lives in `arena`, which no other thread uses meanwhile. */
 bool search_weeks_play(struct arena *arena, const struct search_weeks_wish *wish,

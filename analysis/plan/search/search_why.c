@@ -2,12 +2,11 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/plan/search/search_lead.h"
-#include "models/schedule/schedule_kind.h"
-#include "models/sharding/sharding_kind.h"
+#include "analysis/plan/search/search_terms.h"
+#include "models/plan/trial.h"
 
 enum {
     BREAKS_READ = 16,
@@ -138,18 +137,16 @@ static void say_rule(struct search_verdict *v)
 /* A ledger of all stages on a card with so much memory; NULL: it cannot be played. */
 static struct step *play_ledger(const struct configuration *c, double usable_bytes)
 {
-    struct step_options options = {.memory_only = true};
+    struct step_options options = {.memory_only = true, .usable_bytes = usable_bytes};
     struct step *step = NULL;
     struct error error;
-    struct configuration on = *c;
-    on.gpu.hbm.usable_bytes = usable_bytes;
-    return step_run(&on, &options, &step, &error) ? step : NULL;
+    return step_run(c, &options, &step, &error) ? step : NULL;
 }
 
 static void find_overflow(struct search_verdict *v)
 {
     const struct search *s = v->found;
-    const double usable_bytes = s->base->gpu.hbm.usable_bytes * (1.0 - s->question.headroom_ratio);
+    const double usable_bytes = trial_usable_bytes(s->base, s->question.headroom_ratio);
     const double endless_bytes = 1e18;
     struct step *step = play_ledger(&v->c, usable_bytes);
     if (step != NULL && !step->fits && step->failed.program == UINT32_MAX) {

@@ -26,14 +26,18 @@ void searching_keep(const struct searching *g);
 double searching_least_open_s(const struct searching *g);
 /* Times rows with bounds up to `most_s`, and settles the memory of those that lead. */
 void searching_time(struct searching *g, double most_s);
+
 /* pass_apart_s is a bound of op detail but for groups of a stage that share a wire and do not use
  * it at the same moment: it is higher by no more than this (docs/models/pass.md). */
 #define SEARCHING_OVERSTATED 1.02
 /* May this timed row be as fast as that op by op (docs/models/pass.md)? */
 bool searching_may_take(const struct searching *g, struct search_row *row, double most_s);
-/* Does the exact ledger of this row fit? From the book, where it was played before. */
-bool searching_fits(const struct search_ground *ground, struct search_row *row);
-/* A row that does not fit is tried again with more recomputation, where there is more. */
-void searching_more(struct searching *g, struct search_row *row);
+/* Plays the leaders op by op, and what may be as fast as the last of them. */
+void searching_leaders_play(struct searching *g);
+/* Those that fit and were not played stand by their time at pass detail. */
+void searching_leaders_complete(struct searching *g);
+/* The fastest of a kind of layout that was measured with this software on this card, where no
+ * leader is one; after search_lead_order. */
+void searching_leaders_safe(struct searching *g);
 
 #endif

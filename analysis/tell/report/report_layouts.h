@@ -4,7 +4,7 @@
 
 #include "analysis/output/terminal/session.h"
 #include "analysis/output/text/format.h"
-#include "analysis/plan/search/search_row.h"
+#include "analysis/plan/search/search_found.h"
 
 struct layout_line {
     const char *name; /* "1", "own" */

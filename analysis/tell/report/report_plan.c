@@ -7,6 +7,7 @@
 
 #include "analysis/output/text/format.h"
 #include "analysis/output/text/wrap.h"
+#include "analysis/plan/search/search_terms.h"
 #include "analysis/tell/report/report_layouts.h"
 #include "analysis/tell/report/report_parts.h"
 #include "models/schedule/schedule_kind.h"

@@ -21,7 +21,8 @@ static void play_memory(struct arena *arena, const struct configuration *c,
                         const struct step_options *options, struct step *s)
 {
     struct ledger_limits limits = {
-        .usable_bytes = c->gpu.hbm.usable_bytes,
+        .usable_bytes =
+            options->usable_bytes > 0.0 ? options->usable_bytes : c->gpu.hbm.usable_bytes,
         .expandable_segments = c->software.memory.expandable_segments,
     };
     s->memory_count = s->lowered.program_count;

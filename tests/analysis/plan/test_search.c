@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/plan/search/search_terms.h"
 #include "analysis/plan/search/search_why.h"
 #include "models/schedule/schedule_kind.h"
 #include "scenarios/assemble/scenario.h"

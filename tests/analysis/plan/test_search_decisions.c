@@ -10,7 +10,8 @@
 
 #include "analysis/plan/search/search_batch.h"
 #include "analysis/plan/search/search_book.h"
-#include "analysis/plan/search/search_order.h"
+#include "analysis/plan/search/search_lead.h"
+#include "analysis/plan/search/search_terms.h"
 #include "models/plan/plan_space.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
@@ -123,7 +124,7 @@ static void equal_times_are_told_apart_by_memory(void **state)
         s->leaders[i].step_s = steps[i];
     }
     s->pareto_count = 0;
-    search_order_leaders(s);
+    search_lead_order(s);
     assert_int_equal(s->pareto_count, 3);
     for (unsigned i = 0; i < 3; i++) {
         assert_true(s->leaders[s->pareto[i]].peak_reserved_bytes < 3e9);
@@ -149,7 +150,7 @@ static void all_are_compared_with_the_first(void **state)
         weeks[i] = (struct search_weeks){.seeds = 1, .rates = &rates[i], .tokens_per_s = rates[i]};
         s->leaders[i].weeks = &weeks[i];
     }
-    search_order_leaders(s);
+    search_lead_order(s);
     assert_ptr_equal(s->leaders[0].row, slowest);
     assert_true(s->leaders[0].as_fast_probability == 1.0);
     for (unsigned i = 1; i < 3; i++) {
@@ -193,26 +194,27 @@ static void a_book_knows_its_rows(void **state)
     struct error error;
     search_book_row(book, 0, &layouts[0]);
     const struct search_turn good = {
-        .layout = layouts[0], .known = SEARCH_JUDGED, .fate = FATE_MEMORY, .least_bytes = 1e12};
+        .known = SEARCH_JUDGED,
+        .row = {.layout = layouts[0], .fate = FATE_MEMORY, .least_bytes = 1e12}};
     struct search_turn bad[12];
     for (unsigned i = 0; i < 12; i++)
         bad[i] = good;
-    bad[0].layout.tp++;
-    bad[1].layout.pp++;
-    bad[2].layout.cp++;
-    bad[3].layout.dp++;
-    bad[4].layout.vpp++;
-    bad[5].layout.microbatch++;
-    bad[6].layout.ep++;
-    bad[7].layout.etp++;
-    bad[8].layout.sequence_parallel = !good.layout.sequence_parallel;
-    bad[9].layout.ends_count = !good.layout.ends_count;
-    bad[10].layout.schedule = schedule_find("zb-h1");
-    bad[11].layout.sharding = sharding_find("zero-3");
+    bad[0].row.layout.tp++;
+    bad[1].row.layout.pp++;
+    bad[2].row.layout.cp++;
+    bad[3].row.layout.dp++;
+    bad[4].row.layout.vpp++;
+    bad[5].row.layout.microbatch++;
+    bad[6].row.layout.ep++;
+    bad[7].row.layout.etp++;
+    bad[8].row.layout.sequence_parallel = !good.row.layout.sequence_parallel;
+    bad[9].row.layout.ends_count = !good.row.layout.ends_count;
+    bad[10].row.layout.schedule = schedule_find("zb-h1");
+    bad[11].row.layout.sharding = sharding_find("zero-3");
     for (unsigned i = 0; i < 12; i++)
         assert_false(search_book_take(book, &bad[i], &error));
     struct search_turn more = good;
-    more.layout.recompute = RECOMPUTE_FULL;
+    more.row.layout.recompute = RECOMPUTE_FULL;
     assert_true(search_book_take(book, &more, &error));
     scenario_destroy(scenario);
     arena_destroy(arena);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "analysis/plan/search/search.h"
-#include "analysis/plan/search/search_order.h"
+#include "analysis/plan/search/search_lead.h"
 #include "analysis/plan/search/search_own.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
@@ -185,7 +185,7 @@ static void a_better_first_needs_more_to_be_beaten(void **state)
     mine.weeks = &is;
     s->leaders[0].weeks = &was;
     s->needed_goodput_ratio = 0.6;
-    assert_int_equal(search_order_take(s, &mine), 1);
+    assert_int_equal(search_lead_take(s, &mine), 1);
     assert_true(fabs(s->needed_goodput_ratio - 0.9) < 1e-12);
     search_destroy(s);
     scenario_destroy(scenario);

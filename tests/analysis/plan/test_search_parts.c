@@ -228,12 +228,10 @@ static void a_book_is_hostile(void **state)
         if (legal.fate == FATE_RULE && i > 1 && configuration_legal(&c))
             legal = (struct search_row){.layout = layouts[i], .tried = i};
     }
-    const struct search_turn good = {.place = legal.tried,
-                                     .layout = legal.layout,
-                                     .known = SEARCH_JUDGED,
-                                     .fate = FATE_OPEN,
-                                     .least_bytes = 1e9,
-                                     .least_s = 1.0};
+    const struct search_turn good = {
+        .place = legal.tried,
+        .known = SEARCH_JUDGED,
+        .row = {.layout = legal.layout, .fate = FATE_OPEN, .least_bytes = 1e9, .least_s = 1.0}};
     struct search_turn bad[10];
     struct error error = {""};
     for (unsigned i = 0; i < 10; i++)
@@ -241,17 +239,17 @@ static void a_book_is_hostile(void **state)
     bad[0].place = places;
     bad[1].place = 1;
     bad[2].turn = 1u << 30;
-    bad[3].layout.tp++;
-    bad[4].layout.microbatch = 12345;
-    bad[5].least_s = NAN;
-    bad[6].least_bytes = -1.0;
-    bad[7].fate = FATE_LEADER;
-    bad[8].fate = FATE_RULE; /* without one */
-    bad[9].layout.recompute = 0;
-    bad[9].layout.recompute_layers = 1u << 20;
+    bad[3].row.layout.tp++;
+    bad[4].row.layout.microbatch = 12345;
+    bad[5].row.least_s = NAN;
+    bad[6].row.least_bytes = -1.0;
+    bad[7].row.fate = FATE_LEADER;
+    bad[8].row.fate = FATE_RULE; /* without one */
+    bad[9].row.layout.recompute = 0;
+    bad[9].row.layout.recompute_layers = 1u << 20;
     struct search_turn timed = good;
     timed.known = SEARCH_TIMED;
-    timed.pass_s = 1.0;
+    timed.row.pass_s = 1.0;
     assert_false(search_book_take(book, &timed, &error)); /* not judged */
     for (unsigned i = 0; i < 10; i++) {
         error.text[0] = '\0';
@@ -260,7 +258,7 @@ static void a_book_is_hostile(void **state)
     }
     assert_true(search_book_take(book, &good, &error));
     assert_true(search_book_take(book, &timed, &error));
-    timed.pass_s = 0.0;
+    timed.row.pass_s = 0.0;
     assert_false(search_book_take(book, &timed, &error));
     arena_destroy(arena);
 }

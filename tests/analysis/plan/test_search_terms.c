@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/plan/search/search_front.h"
 #include "analysis/plan/search/search_lead.h"
 #include "analysis/plan/search/search_machine.h"
+#include "analysis/plan/search/search_terms.h"
 #include "sim/random.h"
 #include "sim/units.h"
 #include "tests/analysis/plan/search_spaces.h"

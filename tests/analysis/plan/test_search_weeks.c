@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/plan/search/search_weeks.h"
 #include "analysis/plan/search/search_why.h"
 #include "analysis/record/numbers/job_record.h"
 #include "sim/units.h"

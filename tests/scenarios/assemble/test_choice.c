@@ -358,7 +358,8 @@ static void test_a_step_by_its_slope(void **state)
                  layouts[i]);
         struct scenario *s = sound(text);
         const struct configuration *c = &s->configuration;
-        const double whole_s = trial_gpu_s_per_token(c), slope_s = trial_gpu_s_by_slope(c);
+        const double whole_s = trial_gpu_s_per_token(c, c->gpu.hbm.usable_bytes),
+                     slope_s = trial_gpu_s_by_slope(c, c->gpu.hbm.usable_bytes);
         assert_true(trial_slope_passes(c) < trial_passes(c));
         if (!(fabs(slope_s - whole_s) <= 1e-3 * whole_s))
             fail_msg("%s: %g s by its slope, %g s whole", layouts[i], slope_s, whole_s);

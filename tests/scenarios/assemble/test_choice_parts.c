@@ -48,8 +48,8 @@ static double time_of(const struct configuration *from, uint64_t ep)
 {
     struct configuration c = *from;
     c.layout.ep = ep;
-    assert_true(configuration_legal(&c) && trial_may_fit(&c));
-    return trial_gpu_s_by_slope(&c);
+    assert_true(configuration_legal(&c) && trial_may_fit(&c, c.gpu.hbm.usable_bytes));
+    return trial_gpu_s_by_slope(&c, c.gpu.hbm.usable_bytes);
 }
 
 /* The fastest of all stands first, the second one behind it where it takes at most a tenth more. */
@@ -64,7 +64,9 @@ static void close_shares_stay(void **state)
         for (unsigned visits = 1; visits <= 4; visits *= 2) {
             struct scenario *scenario = with_experts(512u << k, visits, clusters[k]);
             const struct configuration c = scenario->configuration;
-            const struct shares_question q = {.ep = true, .passes_max = UINT64_MAX / 2};
+            const struct shares_question q = {
+                .ep = true,
+                .budget = {.usable_bytes = c.gpu.hbm.usable_bytes, .passes_max = UINT64_MAX / 2}};
             struct shares_found found;
             double first = INFINITY, second = INFINITY;
             uint64_t first_ep = 0, second_ep = 0;
@@ -143,14 +145,15 @@ static double least_time_of(const struct configuration *from, uint64_t ep, bool 
     double gpu_s = INFINITY;
     c.layout.ep = ep;
     c.layout.recompute = RECOMPUTE_NONE;
-    if (trial_may_fit(&c))
-        return trial_gpu_s_by_slope(&c);
+    if (trial_may_fit(&c, c.gpu.hbm.usable_bytes))
+        return trial_gpu_s_by_slope(&c, c.gpu.hbm.usable_bytes);
     c.layout.recompute = RECOMPUTE_FULL;
-    if (!trial_may_fit(&c))
+    if (!trial_may_fit(&c, c.gpu.hbm.usable_bytes))
         return INFINITY;
     if (!whole)
-        assert_true(trial_least_block(&c));
-    while (!isfinite(gpu_s = trial_gpu_s_by_slope(&c)) && c.layout.recompute == RECOMPUTE_BLOCK &&
+        assert_true(trial_least_block(&c, c.gpu.hbm.usable_bytes));
+    while (!isfinite(gpu_s = trial_gpu_s_by_slope(&c, c.gpu.hbm.usable_bytes)) &&
+           c.layout.recompute == RECOMPUTE_BLOCK &&
            c.layout.recompute_layers < configuration_chunk_layers(&c))
         c.layout.recompute_layers++;
     return gpu_s;
@@ -178,11 +181,13 @@ static void shares_recompute_the_least(void **state)
     c.model.layers = 8;
     c.software.offers.block_recompute = true;
     for (unsigned half = 8; half <= 40; half++) {
+        c.gpu.hbm.usable_bytes = half * 0x1p29;
         const struct shares_question q = {
-            .ep = true, .recompute = true, .passes_max = UINT64_MAX / 2};
+            .ep = true,
+            .recompute = true,
+            .budget = {.usable_bytes = c.gpu.hbm.usable_bytes, .passes_max = UINT64_MAX / 2}};
         struct shares_found found;
         double best_s, whole_s;
-        c.gpu.hbm.usable_bytes = half * 0x1p29;
         const uint64_t best = fastest_share(&c, false, &best_s);
         choice_shares(&c, &q, &found);
         assert_int_equal(found.fitting > 0, best > 0);
@@ -207,7 +212,10 @@ static void whole_experts_are_of_shares(void **state)
     c.layout.dp = 1;
     c.layout.sequence_parallel = true;
     for (unsigned experts = 3; experts <= 4; experts++) {
-        const struct shares_question q = {.ep = true, .etp = true, .passes_max = UINT64_MAX / 2};
+        const struct shares_question q = {
+            .ep = true,
+            .etp = true,
+            .budget = {.usable_bytes = c.gpu.hbm.usable_bytes, .passes_max = UINT64_MAX / 2}};
         struct shares_found found;
         c.model.moe.experts = experts;
         choice_shares(&c, &q, &found);

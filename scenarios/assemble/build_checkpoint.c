@@ -140,19 +140,6 @@ void build_checkpoint(struct builder *b)
     section_finish(b, SECTION_CHECKPOINT, mapping, options, schema->path);
 }
 
-/* All that was saved since a silent corruption began is tainted when it is found. Of an optimal
- * interval that is known when it is found (line/taint_warning.c). */
-static void check_taint(struct builder *b, struct mark where)
-{
-    const struct job_spec *job = &b->scenario->job;
-    const double each_s = job->checkpoint.interval_s;
-    double keep;
-    const struct failure_cause *cause = each_s > 0.0 ? job_tainted_by(job, each_s, &keep) : NULL;
-    if (cause != NULL)
-        problems_warning(b->problems, where, "checkpoint.keep: %s",
-                         scenario_taint_sentence(b->arena, job, cause, keep));
-}
-
 void build_checkpoint_complete(struct builder *b)
 {
     const struct configuration *c = &b->scenario->configuration;
@@ -167,5 +154,4 @@ void build_checkpoint_complete(struct builder *b)
         if (!storage_check(c, &storage->tiers[i], spec->bytes_per_parameter, &error))
             problems_error(b->problems, where, "checkpoint.storage: %s", error.text);
     }
-    check_taint(b, given ? section_mark(given, "keep") : b->root->key_mark);
 }

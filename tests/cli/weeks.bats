@@ -277,7 +277,8 @@ figures() { "$ORRERY" run weeks.yaml --no-db --json "$@" | grep -v job_mtbf_s | 
 }
 
 @test "weeks: the worst hour of a run without failures, by hand from the table of its saves" {
-    same=(--set failures=[] --set 'checkpoint={policy: sync, storage: pfs, interval: 7min, stall: 2min}' --set run.duration=2d)
+    same=(--set failures=[] --set 'checkpoint={policy: sync, storage: pfs, interval: 7min, stall: 2min}')
+    sed -i 's/^run: .*/run: {duration: 2d}/' weeks.yaml
     "$ORRERY" run weeks.yaml --db a.db --json "${same[@]}" >out.json
     worst=$(sql a.db "select max(idle) from (select sum(max(0, min(c.ts, h.until) - max(c.ts - c.stall, h.since))) as idle
         from checkpoint c, (select ts - stall as since, ts - stall + 3600000000000 as until from checkpoint
@@ -319,11 +320,47 @@ figures() { "$ORRERY" run weeks.yaml --no-db --json "$@" | grep -v job_mtbf_s | 
     lacks "went back to the start" out
     expect 0 "$ORRERY" run weeks.yaml "${same[@]}" --set "$(keep 64 1min)"
     shows "went back to the start"
-    grep -q "keep 361 or more" err
+    # 6 h of whole steps: an interval of 1 min ends with the step in which it is over.
+    "$ORRERY" run weeks.yaml "${same[@]}" --set "$(keep 64 1min)" --json >out.json
+    wanted=$(awk "BEGIN { s = $(value step_time_s); n = int(60 / s); n += n * s < 60; e = n * s
+        k = int(21600 / e); k += k * e < 21600; print k + 1 }")
+    [ "$wanted" -gt 340 ] && [ "$wanted" -le 361 ]
+    grep -q "keep $wanted or more" err
     expect 0 "$ORRERY" check weeks.yaml "${same[@]:1}" --set 'checkpoint={policy: every-step, keep: 2}'
     grep -q "checkpoint.keep: 'silent' is found after 6h in the mean, when all 2 kept" err
-    expect 0 "$ORRERY" run weeks.yaml "${same[@]}" --set "failures=[{cause: x, unit: gpu, mtbf: 1000d}]" --set "$(keep 1 optimal)"
+    expect 0 "$ORRERY" run weeks.yaml --no-db --set run.duration=30d --set "failures=[{cause: x, unit: gpu, mtbf: 1000d}]" --set "$(keep 1 optimal)"
     lacks "played" out
+}
+
+@test "weeks: an interval in time taints by the whole steps that the job saves after" {
+    # Found after 24 h = 86400 s in the mean: all kept copies are tainted when keep copies reach no
+    # further back. An interval of 5 min ends with the step in which it is over.
+    local step each keep command
+    cp "$SCENARIOS/silent-corruption.yaml" silent.yaml
+    expect 0 "$ORRERY" run silent.yaml --no-db --json
+    step=$(value step_time_s out)
+    each=$(awk "BEGIN { s = $step; n = int(300 / s); n += n * s < 300; print n * s }")
+    awk "BEGIN { exit !($each > 301) }" # the rounding is seen
+    keep=$(awk "BEGIN { k = int(86400 / $each); k += k * $each < 86400; print k + 1 }")
+    set -- --set checkpoint.interval=5min
+    for command in check "run --no-db"; do
+        expect 0 "$ORRERY" $command silent.yaml "$@"
+        said "silent.yaml:17:65: warning: checkpoint.keep: 'silent corruption' is found after 1d in the mean"
+        said "; keep $keep or more"
+        expect 0 "$ORRERY" $command silent.yaml "$@" --set checkpoint.keep=$((keep - 2))
+        said "; keep $keep or more"
+        expect 0 "$ORRERY" $command silent.yaml "$@" --set checkpoint.keep=$((keep - 1))
+        lacks "checkpoint.keep" err
+    done
+    # Copies of the second tier, of every fourth save, reach four times as far back.
+    set -- "$@" --set checkpoint.policy=multi-level --set checkpoint.storage=host+pfs
+    keep=$(awk "BEGIN { e = 4 * $each; k = int(86400 / e); k += k * e < 86400; print k + 1 }")
+    for command in check "run --no-db"; do
+        expect 0 "$ORRERY" $command silent.yaml "$@" --set checkpoint.keep=$((keep - 2))
+        said "; keep $keep or more"
+        expect 0 "$ORRERY" $command silent.yaml "$@" --set checkpoint.keep=$((keep - 1))
+        lacks "checkpoint.keep" err
+    done
 }
 
 @test "kept steps are counted in full batches, and said so where replicas were missing" {

@@ -6,10 +6,8 @@ void taint_warn(const struct session *session, struct scenario *scenario,
                 const struct job_spec *job, double step_s)
 {
     const double each_s = job_between_saves_s(&job->checkpoint, step_s);
-    const bool told = job_save_rule(&job->checkpoint) == SAVE_time;
     double keep;
-    const struct failure_cause *cause =
-        each_s > 0.0 && !told ? job_tainted_by(job, each_s, &keep) : NULL;
+    const struct failure_cause *cause = each_s > 0.0 ? job_tainted_by(job, each_s, &keep) : NULL;
     if (cause == NULL)
         return;
     const struct problem *problem = scenario_warn(

@@ -1,6 +1,6 @@
 /* taint_warning.h - the warning that all kept checkpoints are tainted when a silent corruption is
- * found, of an interval that is known only after the step was simulated: an optimal one, or one in
- * steps. Of an interval in time the scenario's own check says it (build_checkpoint.c). */
+ * found. It is known after the step was simulated: a job saves after whole steps, and the tiers and
+ * the seldom levels of a policy are those of its layout. */
 #ifndef ORRERY_ANALYSIS_COMMAND_LINE_TAINT_WARNING_H
 #define ORRERY_ANALYSIS_COMMAND_LINE_TAINT_WARNING_H
 

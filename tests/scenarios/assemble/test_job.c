@@ -127,10 +127,6 @@ static const struct weeks_case bad[] = {
      "~7:1: checkpoint has no effect on a single step; add `run: {duration: 54d}`\n"
      "~8:1: storage has no effect on a single step; add `run: {duration: 54d}`\n"
      "~9:1: recovery has no effect on a single step; add `run: {duration: 54d}`\n"},
-    /* two checkpoints half an hour apart: an hour, and not a second more, can be gone back */
-    {WEEKS_FAILURES, "failures: [{cause: bits, mtbf: 5y, effect: corrupt, detect: 1h}]",
-     "~7:1: checkpoint.keep: 'bits' is found after 1h in the mean, when all 2 kept checkpoints are "
-     "tainted, and the job starts anew; keep 3 or more\n"},
     /* failures */
     {WEEKS_FAILURES, "failures: [{cause: gpu, mtbf: 5.8}]",
      "6:31: failures[0].mtbf: '5.8' has no unit; write one of " TIMES "\n"},

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/command/line/command.h"
+#include "analysis/command/line/keys_given.h"
 #include "analysis/command/line/outputs.h"
 #include "analysis/output/terminal/ranks.h"
 #include "analysis/output/text/format.h"
@@ -27,8 +28,9 @@ static bool read_line(const struct argument_rules *rules, int count, char **argv
                       struct arguments *out, const struct session *session)
 {
     FILE *nowhere = ranks_speaks() ? NULL : fopen("/dev/null", "w");
-    const bool good =
-        arguments_read(rules, count, argv, out, nowhere != NULL ? nowhere : session->notes);
+    FILE *problems = nowhere != NULL ? nowhere : session->notes;
+    bool good = arguments_read(rules, count, argv, out, problems);
+    good = (out->help || keys_given_twice(out, problems) == 0) && good;
     if (nowhere != NULL)
         fclose(nowhere);
     return good;

@@ -50,7 +50,7 @@ walls() { "$ORRERY" explain --walls "$@"; }
     expect 0 walls --model llama3-70b --gpu h100-80gb-sxm --gpus 8
     shows "envelope    memory of state"
     shows "this layout does not fit"
-    expect 0 walls --model llama2-7b --gpu a100-80gb-sxm --gpus 8 --sequence 4096 --set training.sequence=1048576
+    expect 0 walls --model llama2-7b --gpu a100-80gb-sxm --gpus 8 --sequence 1048576
     shows "envelope    memory of activations"
     expect 0 walls --model llama3-70b --gpu h100-80gb-sxm --gpus 1024 --bandwidth 1GB/s
     shows "envelope    communication"

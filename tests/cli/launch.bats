@@ -51,7 +51,7 @@ frameworks="megatron torchtitan deepspeed nemo"
     shows "--moe-shared-expert-overlap"
     expect 0 "$ORRERY" export $v3 --launch megatron
     ! grep -q moe-shared-expert-overlap out
-    expect 0 "$ORRERY" export $v3 --launch megatron --set layout.dispatch=hybridep --set layout.rank_capacity=1.5
+    expect 0 "$ORRERY" export ${v3/=alltoall/=hybridep} --launch megatron --set layout.rank_capacity=1.5
     shows "--moe-flex-dispatcher-backend hybridep"
     shows "--moe-hybridep-num-sms 32"
     shows "--moe-expert-rank-capacity-factor 1.5"

@@ -36,6 +36,43 @@ load helper
     expect 0 "$ORRERY" run "$SCENARIOS/hello-8-gpus.yaml" --no-db --no-db --set name=a --set seed=2
 }
 
+@test "a key that is given twice is refused, by whatever options; one inside another refines it" {
+    local stated cards=(--vary cluster.gpu=h100-80gb-sxm,h200-141gb-sxm --seeds 1)
+    twice() { # KEY OTHER ARGUMENT...
+        expect 2 "$ORRERY" "${@:3}"
+        said "$1 is given twice, also by $2; leave one out"
+        [ ! -s out ]
+    }
+    lost() { # OTHER REMEDY ARGUMENT...
+        expect 2 "$ORRERY" "${@:3}"
+        said "and $1 is lost; $2"
+    }
+    for command in "run --no-db" check memory explain; do
+        # shellcheck disable=SC2086
+        twice layout.tp "--set layout.tp=2" $command "$hello" --set layout.tp=2 --set name=x --set layout.tp=4
+    done
+    said "orrery explain: --set layout.tp=4: layout.tp is given twice"
+    # In another spelling: a section's word, a key of two names, an option of its own.
+    twice cluster.gpu.name "--set cluster.gpu=h200-141gb-sxm" run "$hello" --set cluster.gpu=h200-141gb-sxm --set cluster.gpu.name=h100-80gb-sxm
+    twice cluster.fabric.nic "--set cluster.fabric.nic_bandwidth=4GB/s" run "$hello" --set cluster.fabric.nic_bandwidth=4GB/s --set cluster.fabric.nic=4GB/s
+    twice recovery.repair.mean "--set recovery.repair=2h" run "$hello" --set recovery.repair=2h --set recovery.repair.mean=3h
+    twice 'failures[1].repair' '--set failures[1].repair.mean=1d' run "$hello" --set 'failures[0].repair=1d' --set 'failures[1].repair.mean=1d' --set 'failures[1].repair=2d'
+    twice seed --seed run "$hello" --set seed=1 --seed 2
+    twice layout.tp "--set layout.tp=2" study "$hello" --vary layout.tp=1,2 --set layout.tp=2
+    twice layout.tp "--vary layout.tp=1,2" study "$hello" --vary layout.tp=1,2 --vary layout.tp=4
+    stated=(plan --model llama3-8b --gpu h100-80gb-sxm --gpus 8 --top 1)
+    twice cluster.gpu --gpu "${stated[@]}" --set cluster.gpu=h200-141gb-sxm
+    twice cluster.gpus --gpus "${stated[@]}" --set cluster.gpus=16
+    twice training.sequence --sequence "${stated[@]}" --sequence 4096 --set training.sequence=2048
+    expect 0 "$ORRERY" plan --model gpt2-124m --gpu h100-80gb-sxm --gpus 8 --top 1 --vary cluster.gpu=h200-141gb-sxm --vary cluster.gpus=8
+    # What holds a key that was given replaces it.
+    lost "--set layout.tp=2" "leave one out" run "$hello" --set layout.tp=2 --set 'layout={pp: 2}'
+    lost "--set cluster.gpu.power=500W" "write cluster.gpu.name" study "$hello" "${cards[@]}" --set cluster.gpu.power=500W
+    expect 0 "$ORRERY" study "$hello" --no-db --set cluster.gpu.power=500W --vary cluster.gpu.name=h200-141gb-sxm --seeds 1
+    expect 0 "$ORRERY" run "$hello" --no-db --set cluster.gpus=8 --set cluster.gpu=h200-141gb-sxm --set cluster.gpu.power=500W --set 'layout={tp: 2}' --set layout.microbatch=1
+    expect 0 "$ORRERY" check "$hello" --set 'failures[0]={cause: a, mtbf: 1y}' --set 'failures[1]={cause: b, mtbf: 1y}' --set 'failures[1].unit=node'
+}
+
 @test "unknown options get the nearest name; all mistakes come at once" {
     expect 2 "$ORRERY" run --unflod --seed x
     said "did you mean '--unfold'?"

@@ -26,6 +26,21 @@ load helper
     said "whole steps"
 }
 
+@test "options that say nothing to what is asked are refused at once" {
+    layers="$SCENARIOS/../tests/validation/layers.csv"
+    for with in "--csv --json" "--csv --uncertainty" "--csv --worst 3" "--json --worst 3" "--explain x --csv" \
+        "--explain x --json" "--explain x --svg x.svg" "--explain x --worst 3" "--explain x --uncertainty"; do
+        # shellcheck disable=SC2086
+        expect 2 "$ORRERY" validate "$layers" $with
+        [ ! -s out ]
+    done
+    expect 3 "$ORRERY" validate "$layers" --uncertainty
+    said "intervals are of training steps, not of layers"
+    [ ! -s out ]
+    expect 2 "$ORRERY" compare "$hello" --trace t.json --csv --json
+    said "--csv or --json, not both"
+}
+
 @test "any number of threads gives the same bytes" {
     file="$SCENARIOS/../tests/validation/collectives.csv"
     expect 0 "$ORRERY" validate "$file" --json --threads 1

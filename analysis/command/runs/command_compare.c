@@ -31,6 +31,9 @@ static const struct option options[] = {
      "with --trace: print each pair of spans as a line of CSV"},
     OPTION_JSON_ROW(json),
     OPTION_END};
+static const struct option_conflict conflicts[] = {
+    {"--csv", "--json", "--csv or --json, not both: they go to the same place"},
+    {NULL, NULL, NULL}};
 
 static int trouble(const struct session *session, const char *path, const char *text)
 {
@@ -186,6 +189,7 @@ const struct command command_compare = {
     .positional = "A [B]",
     .options = options,
     .bytes = sizeof(struct compare_arguments),
+    .conflicts = conflicts,
     .details = "A and B are databases of `run`, or scenarios, which are simulated.\n"
                "With --trace FILE, which torch.profiler wrote, A alone: kernels by kind, exposed\n"
                "communication, the worst spans, and what has no partner on either side.\n"

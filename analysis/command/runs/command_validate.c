@@ -47,6 +47,20 @@ static const struct option options[] = {
     OPTION_CATALOGUE_ROW(catalogue),
     OPTION_END};
 
+#define EXPLAIN_PRINTS                                                                             \
+    "--explain ROW prints a scenario: leave out --csv, --json, --svg, --worst and --uncertainty"
+static const struct option_conflict conflicts[] = {
+    {"--csv", "--json", "--csv or --json, not both: they go to the same place"},
+    {"--explain", "--csv", EXPLAIN_PRINTS},
+    {"--explain", "--json", EXPLAIN_PRINTS},
+    {"--explain", "--svg", EXPLAIN_PRINTS},
+    {"--explain", "--worst", EXPLAIN_PRINTS},
+    {"--explain", "--uncertainty", EXPLAIN_PRINTS},
+    {"--csv", "--uncertainty", "--csv prints rows alone: take --json, or leave out --uncertainty"},
+    {"--csv", "--worst", "--worst shortens the report, and --csv prints every row: leave it out"},
+    {"--json", "--worst", "--worst shortens the report, and --json has every row: leave it out"},
+    {NULL, NULL, NULL}};
+
 /* `intervals` NULL: not asked. */
 static void tell(const struct validate_arguments *a, struct session *session,
                  const struct validation *v, const struct scores *scores,
@@ -83,7 +97,8 @@ static int explain(const struct validate_arguments *a, struct session *session, 
     struct csv csv;
     struct validation v;
     struct error error = {""};
-    struct validate_options how = {a->catalogue, a->source, a->where, 1, VALIDATE_OP, a->profile};
+    struct validate_options how = {a->catalogue, a->source,  a->where, 1,
+                                   VALIDATE_OP,  a->profile, false};
     bool done = csv_read(arena, a->line.positional[0], &csv, &error) &&
                 validate_open(arena, &csv, &how, &v, &error) &&
                 validate_explain(&v, a->explain, session->out, &error);
@@ -98,8 +113,10 @@ static int validate(const struct validate_arguments *a, struct session *session,
     struct scores scores;
     struct error error = {""};
     struct validate_options how = {
-        a->catalogue, a->source, a->where, arguments_threads(a->threads, pool_threads_available()),
-        a->detail,    a->profile};
+        a->catalogue, a->source,
+        a->where,     arguments_threads(a->threads, pool_threads_available()),
+        a->detail,    a->profile,
+        a->uncertain};
     if (!csv_read(arena, a->line.positional[0], &csv, &error) ||
         !validate_file(arena, &csv, &how, &v, &error))
         return trouble(session, &error, EXIT_REJECTED);
@@ -128,13 +145,6 @@ static int run(const void *line, struct session *session)
               session->notes);
         return EXIT_USAGE;
     }
-    if (a->explain != NULL && (a->csv || a->json || a->svg != NULL || a->uncertain)) {
-        fputs(
-            "orrery validate: --explain ROW prints a scenario: leave out --csv, --json, --svg and "
-            "--uncertainty\n",
-            session->notes);
-        return EXIT_USAGE;
-    }
     struct arena *arena = arena_create();
     int code = a->explain != NULL ? explain(a, session, arena) : validate(a, session, arena);
     arena_destroy(arena);
@@ -147,6 +157,7 @@ const struct command command_validate = {
     .positional = "FILE.csv",
     .options = options,
     .bytes = sizeof(struct validate_arguments),
+    .conflicts = conflicts,
     .details =
         "The columns tell the kind of file: steps, layers, pipeline, collectives, kernels,\n"
         "operators, memory. Every row is predicted from its own columns and the catalogue\n"

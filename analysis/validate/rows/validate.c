@@ -166,6 +166,18 @@ static bool read_profile(struct validation *v, const char *path, struct error *e
     return is_of_its_card(v, &profile, error);
 }
 
+/* Options that are of whole steps. */
+static bool takes(const struct validate_kind *kind, const struct validate_options *how,
+                  const char *path, struct error *error)
+{
+    if (how->detail != VALIDATE_OP && !kind->has_details)
+        return error_set(error, "%s: --detail %s is of whole steps; rows of kind %s play none",
+                         path, validate_detail_names[how->detail], kind->head.name);
+    return !how->intervals || kind->has_details ||
+           error_set(error, "%s: intervals are of training steps, not of %s", path,
+                     kind->head.name);
+}
+
 bool validate_open(struct arena *arena, const struct csv *csv, const struct validate_options *how,
                    struct validation *out, struct error *error)
 {
@@ -173,11 +185,9 @@ bool validate_open(struct arena *arena, const struct csv *csv, const struct vali
     *out = (struct validation){
         .arena = arena, .csv = csv, .catalogue = how->catalogue, .detail = how->detail};
     out->kind = recognise(csv, error);
-    if (out->kind == NULL || !read_profile(out, how->profile, error))
+    if (out->kind == NULL || !takes(out->kind, how, csv->path, error) ||
+        !read_profile(out, how->profile, error))
         return false;
-    if (how->detail != VALIDATE_OP && !out->kind->has_details)
-        return error_set(error, "%s: --detail %s is of whole steps; rows of kind %s play none",
-                         csv->path, validate_detail_names[how->detail], out->kind->head.name);
     out->versions = validate_versions_read(arena, how->catalogue, error);
     if (out->versions == NULL)
         return false;

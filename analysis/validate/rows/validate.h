@@ -16,9 +16,11 @@ struct validate_options {
     unsigned threads;
     enum validate_detail detail;
     const char *profile; /* file of measured kernels, for rows of its card; NULL: none */
+    bool intervals; /* they will be asked for (validate_intervals): rows of whole steps alone */
 };
 /* The rows of a file, not predicted yet. Everything lives in `arena`. False with a sentence when
- * the file is none of the kinds, or of one that has not this detail. */
+ * the file is none of the kinds, or of one that has not this detail or no
+ * intervals. */
 bool validate_open(struct arena *arena, const struct csv *csv, const struct validate_options *how,
                    struct validation *out, struct error *error);
 /* The same, predicted. Everything lives in `arena`. False with a sentence when the file is none of

@@ -6,6 +6,7 @@
 #include "analysis/output/text/format.h"
 #include "analysis/record/numbers/statistics.h"
 #include "analysis/validate/rows/validate_run.h"
+#include "sim/check.h"
 #include "sim/pool.h"
 
 /* Standard deviations that hold INTERVAL_PROBABILITY of a normal on both sides. */
@@ -267,9 +268,7 @@ bool validate_intervals(struct arena *arena, const struct validation *v,
     struct interval_job job = {.v = v, .how = how};
     double *predicted = ARENA_ARRAY(arena, double, room);
     *out = (struct intervals){.draw_count = how->draw_count};
-    if (v->kind != &validate_steps)
-        return error_set(error, "%s: intervals are of training steps, not of %s", v->csv->path,
-                         v->kind->head.name);
+    CHECK(v->kind == &validate_steps);
     job.taken = ARENA_ARRAY(arena, const struct validate_row *, room);
     out->rows = job.rows = ARENA_ARRAY(arena, struct interval_row, room);
     job.failed = ARENA_ARRAY(arena, bool, room);

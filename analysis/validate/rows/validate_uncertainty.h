@@ -46,8 +46,8 @@ struct intervals {
     struct interval_pairs pairs;
 };
 #define INTERVAL_PROBABILITY 0.8
-/* Of a file that has been predicted; rows that were refused take no part. False with a sentence
- * when the file holds no steps, or a step cannot be simulated. */
+/* Of a file of steps that has been predicted (validate_options.intervals); rows that were refused
+ * take no part. False with a sentence when a step cannot be simulated. */
 bool validate_intervals(struct arena *arena, const struct validation *v,
                         const struct uncertainty_options *how, struct intervals *out,
                         struct error *error);

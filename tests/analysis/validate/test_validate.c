@@ -67,6 +67,23 @@ static bool five_hold(const struct score *s)
            fabs(s->bias - 0.33) < 1e-12 && fabs(s->within_10 - 0.2) < 1e-12;
 }
 
+/* What a kind cannot give is refused before a row of it is read, let alone predicted. */
+static void test_intervals_of_no_steps(void **state)
+{
+    (void)state;
+    struct world w = begin();
+    struct validate_options how = {.threads = 1, .intervals = true, .profile = "/no/such/file"};
+    assert_true(parse(&w, HEAD FIVE));
+    assert_false(validate_file(w.arena, &w.csv, &how, &w.v, &w.error));
+    assert_string_equal(w.error.text, "test.csv: intervals are of training steps, not of memory");
+    assert_null(w.v.rows);
+    how = (struct validate_options){.threads = 1, .detail = VALIDATE_PASS};
+    assert_false(validate_file(w.arena, &w.csv, &how, &w.v, &w.error));
+    assert_non_null(strstr(w.error.text, "--detail pass is of whole steps"));
+    assert_null(w.v.rows);
+    arena_destroy(w.arena);
+}
+
 static void test_statistics_by_hand(void **state)
 {
     (void)state;
@@ -329,6 +346,7 @@ static void test_a_long_field_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_intervals_of_no_steps),
         cmocka_unit_test(test_statistics_by_hand),
         cmocka_unit_test(test_errors_by_machine),
         cmocka_unit_test(test_pictures),

@@ -51,6 +51,26 @@ offers() { # WANTED -- WORD...: exactly these, in any order
     offers h200-141gb-sxm -- orrery collective --gpu h200
 }
 
+@test "every shell offers the kinds of import and the actions of profile, as --help lists them" {
+    "$ORRERY" import --help | sed -n 's/^\([a-z][a-z-]*\) FILE .*/\1/p' >kinds
+    "$ORRERY" import --help | sed -n 's/^\([a-z]*\) PREFIX .*/\1/p' >>kinds
+    [ "$(wc -l <kinds)" -ge 8 ]
+    grep -qx xid kinds # a form of `failures`
+    mapfile -t kinds <kinds
+    offers "${kinds[@]}" -- orrery import ""
+    offers nccl-tests nccl-topo -- orrery import nccl
+    touch nccl-own.txt
+    offers nccl-own.txt -- orrery import nccl-tests nccl
+    offers show shapes -- orrery profile sh
+    for shell in zsh fish; do
+        "$ORRERY" completion $shell >all
+        for word in "${kinds[@]}" show check compare shapes from; do
+            grep -qE "[( ']$word[) ']" all || { echo "$shell: $word"; return 1; }
+        done
+        grep -E "(1:word:|from import' -a).*[( ']topo[) ']" all
+    done
+}
+
 @test "bash completes the lessons of the course beside files, and fleets behind --mtbf" {
     touch bubble-own.yaml
     offers bubble bubble-own.yaml -- orrery lesson bub

@@ -180,6 +180,11 @@ static const struct action {
     {"from", 1, true, true, false, from},
 };
 
+static const char *word(unsigned index)
+{
+    return index < sizeof actions / sizeof actions[0] ? actions[index].name : NULL;
+}
+
 /* An option that was given and says nothing to the action; NULL: none. */
 static const char *stray_option(const struct profile_arguments *a, const struct action *action)
 {
@@ -235,6 +240,7 @@ const struct command command_profile = {
                "                  orrery-calibrate --for; its collectives, with the lines of\n"
                "                  nccl-tests that measure them\n"
                "from FILE.csv     a profile of rows as in tests/validation: kernels, collectives",
+    .word = word,
     .example = "orrery profile shapes scenarios/hello-8-gpus.yaml --output shapes.txt",
     .run = run,
 };

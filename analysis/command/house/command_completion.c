@@ -68,9 +68,14 @@ static void print_setting(const struct completion_words *words, FILE *out)
     fputs("\" -- \"$value\"))\n}\n", out);
 }
 
-/* The options whose value is one of some words. */
+/* The first argument and the options whose value is one of some words. */
 static void print_taken(const struct command *command, FILE *out)
 {
+    if (command->word != NULL) {
+        fprintf(out, "    '%s %s') words=\"", command->head.name, command->head.name);
+        completion_print_first(command, out);
+        fputs("\" ;;\n", out);
+    }
     for (const struct option *o = command->options; o->name != NULL; o++) {
         const char *family = completion_family(o);
         if (o->choices == NULL && family == NULL)
@@ -100,9 +105,7 @@ static void print_dispatch(const struct completion_words *words, FILE *out)
     completion_print_list(words->families.names, out);
     fputs("\" ;;\n    'lesson lesson') words=\"$(compgen -f -- \"$word\") ", out);
     completion_print_lessons(out);
-    fputs("\" ;;\n    'completion completion') words='bash zsh fish' ;;\n"
-          "    'list '[a-z]*) words=$(_orrery_names \"$before\") ;;\n",
-          out);
+    fputs("\" ;;\n    'list '[a-z]*) words=$(_orrery_names \"$before\") ;;\n", out);
     for (unsigned i = 0; i < command_count; i++)
         print_taken(commands[i], out);
     fputs("    esac\n    if [[ -n $words && $word != -* ]]; then\n"
@@ -132,14 +135,19 @@ static void print_bash(const struct completion_words *words, FILE *out)
     print_dispatch(words, out);
 }
 
+static const char *word(unsigned index)
+{
+    static const char *const shells[] = {"bash", "zsh", "fish", NULL};
+    return shells[index];
+}
+
 static int run(const void *line, struct session *session)
 {
     const struct arguments *arguments = line;
     static void (*const printers[])(const struct completion_words *words, FILE *out) = {
         print_bash, completion_print_zsh, completion_print_fish};
-    static const char *const shells[] = {"bash", "zsh", "fish"};
-    for (unsigned i = 0; i < sizeof shells / sizeof shells[0]; i++) {
-        if (strcmp(arguments->positional[0], shells[i]) == 0) {
+    for (unsigned i = 0; word(i) != NULL; i++) {
+        if (strcmp(arguments->positional[0], word(i)) == 0) {
             struct completion_words words;
             struct arena *arena = arena_create();
             completion_words(arena, &words);
@@ -158,6 +166,7 @@ const struct command command_completion = {
     .positional = "SHELL",
     .options = options,
     .bytes = sizeof(struct arguments),
+    .word = word,
     .example = "source <(orrery completion bash)",
     .run = run,
 };

@@ -18,10 +18,15 @@ static void print_keys(const struct completion_words *words, FILE *out)
 
 static void print_names(const struct completion_words *words, FILE *out)
 {
-    fputs("complete -c orrery -f -n '__fish_seen_subcommand_from completion' "
-          "-a 'bash zsh fish'\n"
-          "complete -c orrery -n '__fish_seen_subcommand_from lesson' -a '",
-          out);
+    for (unsigned i = 0; i < command_count; i++) {
+        if (commands[i]->word == NULL)
+            continue;
+        fprintf(out, "complete -c orrery -n '__fish_seen_subcommand_from %s' -a '",
+                commands[i]->head.name);
+        completion_print_first(commands[i], out);
+        fputs("'\n", out);
+    }
+    fputs("complete -c orrery -n '__fish_seen_subcommand_from lesson' -a '", out);
     completion_print_lessons(out);
     fputs("'\ncomplete -c orrery -f -n '__fish_seen_subcommand_from list' -a '", out);
     completion_print_list(words->families.names, out);

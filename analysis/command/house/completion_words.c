@@ -51,6 +51,12 @@ void completion_print_lessons(FILE *out)
         fprintf(out, "%s%s", file > lessons_shipped ? " " : "", file->name);
 }
 
+void completion_print_first(const struct command *command, FILE *out)
+{
+    for (unsigned i = 0; command->word(i) != NULL; i++)
+        fprintf(out, "%s%s", i > 0 ? " " : "", command->word(i));
+}
+
 void completion_print_list(const char *const *names, FILE *out)
 {
     for (unsigned i = 0; names[i] != NULL; i++)

@@ -20,6 +20,8 @@ bool completion_takes_key(const struct option *option);
 void completion_print_family(const struct completion_words *words, const char *family, FILE *out);
 /* The lessons of the course, blanks between. */
 void completion_print_lessons(FILE *out);
+/* What the first argument of the command chooses from (command->word), blanks between. */
+void completion_print_first(const struct command *command, FILE *out);
 void completion_print_list(const char *const *names, FILE *out); /* NULL-ended, blanks between */
 /* Quotes in texts would end the shell's: what stands in `leave_out` is left out. */
 void completion_print_plain(FILE *out, const char *text, const char *leave_out);

@@ -35,8 +35,10 @@ static void print_arguments(const struct completion_words *words, const struct c
         for (unsigned i = 0; i < words->listing->count; i++)
             fprintf(out, "%s%s", i > 0 ? " " : "", words->listing->entries[i].name);
         fputs(")' ;;\n", out);
-    } else if (strcmp(command->head.name, "completion") == 0) {
-        fputs("            '1:shell:(bash zsh fish)' ;;\n", out);
+    } else if (command->word != NULL) {
+        fputs("            '1:word:(", out);
+        completion_print_first(command, out);
+        fputs(")' \\\n            '*:file:_files' ;;\n", out);
     } else if (strcmp(command->head.name, "lesson") == 0) {
         fputs("            '1:lesson:{compadd ", out);
         completion_print_lessons(out);

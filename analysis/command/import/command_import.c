@@ -51,6 +51,12 @@ static int no_name(const char *wanted, struct session *session)
     return EXIT_USAGE;
 }
 
+static const char *word(unsigned index)
+{
+    struct import_name name;
+    return import_name_at(index, &name) ? name.head->name : NULL;
+}
+
 static bool find_name(const char *wanted, struct import_name *out)
 {
     for (unsigned i = 0; import_name_at(i, out); i++)
@@ -123,6 +129,7 @@ const struct command command_import = {
     .options = options,
     .bytes = sizeof(struct import_arguments),
     .rows = import_print_names,
+    .word = word,
     .details =
         "FILE may be -, standard input; what gzip packed is unpacked.\n"
         "exit code: 0 read, 1 --output cannot be written, 2 wrong usage, 3 no such file, or it is\n"

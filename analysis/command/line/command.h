@@ -29,6 +29,9 @@ struct command {
     const struct option_conflict *conflicts; /* as in struct argument_rules */
     void (*rows)(FILE *out); /* prints lines of --help that a table has; NULL: none */
     const char *details;     /* more lines of --help; NULL: none */
+    /* Word number `index` of those that its first argument chooses from, NULL past the last: what
+     * completion offers. NULL: it is no such word. */
+    const char *(*word)(unsigned index);
     const char *example;
     int (*run)(const void *arguments, struct session *session); /* its struct */
 };

@@ -16,9 +16,12 @@ static bool find_base(struct builder *b, const struct value *mapping, const stru
     }
     if (*keys->preset)
         *base = section_entry(b, SECTION_MODEL, mapping, "preset", keys->preset);
-    if (*keys->hf)
-        *base = huggingface_read(b->arena, section_file(b, keys->hf, section_mark(mapping, "hf")),
-                                 section_mark(mapping, "hf"), &b->catalogue, b->problems);
+    if (*keys->hf) {
+        const struct mark where = section_mark(mapping, "hf");
+        const char *path = section_file(b, "model.hf", keys->hf, where);
+        *base = path != NULL ? huggingface_read(b->arena, path, where, &b->catalogue, b->problems)
+                             : NULL;
+    }
     return *base || (*keys->preset == '\0' && *keys->hf == '\0');
 }
 

@@ -102,7 +102,9 @@ void build_profile(struct builder *b, const struct value *cluster, const char *n
     struct mark mark = section_mark(cluster, "profile");
     struct measured_profile *profile = ARENA_NEW(b->arena, struct measured_profile);
     struct error error = {""};
-    const char *path = section_file(b, named, mark), *why;
+    const char *path = section_file(b, "cluster.profile", named, mark), *why;
+    if (path == NULL)
+        return;
     if (!profile_read(b->arena, path, profile, &error)) {
         problems_error(b->problems, mark, "cluster.profile: %s", error.text);
     } else if ((why = profile_time_impossible(b->arena, profile, &c->gpu)) != NULL) {

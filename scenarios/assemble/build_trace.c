@@ -153,10 +153,10 @@ void build_trace(struct builder *b, const struct value *item, const char *path,
 {
     struct trace trace = {NULL, 0};
     struct groups *groups = ARENA_NEW(b->arena, struct groups);
-    const struct trace_file file = {section_file(b, keys->trace, section_mark(item, "trace")),
-                                    reader_path(&b->reader, path, "trace"),
-                                    section_mark(item, "trace")};
-    if (!trace_read(b->arena, &file, b->problems, &trace))
+    const char *key = reader_path(&b->reader, path, "trace");
+    const struct mark where = section_mark(item, "trace");
+    const struct trace_file file = {section_file(b, key, keys->trace, where), key, where};
+    if (file.path == NULL || !trace_read(b->arena, &file, b->problems, &trace))
         return;
     if (!b->cluster_sound || !check_rows(b, like, trace.rows, trace.count))
         return;

@@ -1,6 +1,8 @@
 #include "scenarios/assemble/section.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "scenarios/language/file.h"
 #include "scenarios/schema/keys.h"
@@ -281,16 +283,33 @@ const struct value *section_entry(struct builder *b, enum section section,
     return entry;
 }
 
-const char *section_file(struct builder *b, const char *named, struct mark where)
+/* Says the path as it is written, and where it was looked for. */
+static void no_file(struct builder *b, const char *key, const char *named, struct mark where)
+{
+    const char *slash = strrchr(b->path, '/'), *folder = "the working folder", *other = "";
+    if (slash != NULL)
+        folder = arena_format(b->arena, "%s, the folder of the scenario",
+                              source_quote(b->arena, file_beside(b->arena, b->path, "")));
+    if (slash != NULL && access(named, F_OK) == 0)
+        other = "; there is one in the working folder: give its whole path";
+    const char *in = *named == '/' ? "" : arena_format(b->arena, " in %s%s", folder, other);
+    problems_misread(b->problems, where, "%s: there is no file '%s'%s", key,
+                     source_quote(b->arena, named), in);
+}
+
+const char *section_file(struct builder *b, const char *key, const char *named, struct mark where)
 {
     if (b->alone && strchr(named, '/') != NULL) {
         problems_misread(b->problems, where, "'%s' is not beside the scenario, which stands alone",
                          source_quote(b->arena, named));
-        return "/dev/null";
+        return NULL;
     }
     struct scenario_input *input = ARENA_NEW(b->arena, struct scenario_input);
     *input =
         (struct scenario_input){file_beside(b->arena, b->path, named), b->scenario->file.inputs};
     b->scenario->file.inputs = input;
-    return input->path;
+    if (access(input->path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR))
+        return input->path;
+    no_file(b, key, named, where);
+    return NULL;
 }

@@ -64,9 +64,10 @@ const struct value *section_entry(struct builder *b, enum section section,
 /* Reports at `key` of `mapping`, or at its default's place, that `text` is no such name. */
 void section_unknown_name(struct builder *b, enum section section, const struct value *mapping,
                           const char *key, const char *text, struct name_list known);
-/* The path of a file that the scenario names at `where`, seen from its own; it becomes one of its
- * inputs. A scenario that is to stand alone names none but those beside it. */
-const char *section_file(struct builder *b, const char *named, struct mark where);
+/* The path of a file that the scenario names by `key`, at `where`, seen from the folder of its own;
+ * it becomes one of its inputs. NULL with a problem when there is none of that name. One that is to
+ * stand alone names none but those beside it. */
+const char *section_file(struct builder *b, const char *key, const char *named, struct mark where);
 /* The place of a key, or of its section when it was not given. */
 struct mark section_mark(const struct value *mapping, const char *key);
 

@@ -80,7 +80,7 @@ validation="$SCENARIOS/../tests/validation"
     expect 3 "$ORRERY" check own.yaml --set cluster.profile=cut.db
     said "cluster.profile: "
     expect 3 "$ORRERY" check own.yaml --set cluster.profile=nothing.db
-    said "no such file"
+    said "there is no file 'nothing.db' in the working folder"
     expect 3 "$ORRERY" profile show cut.db
     expect 2 "$ORRERY" profile
     expect 2 "$ORRERY" profile sing own.yaml
@@ -183,4 +183,29 @@ nccl_output() { # PROGRAM LINE GB_PER_S
     expect 0 "$ORRERY" import nccl-tests far.txt --gpu h100-80gb-sxm --output near.db
     expect 0 "$ORRERY" run "$llama" --set "cluster.profile=$PWD/near.db" --no-db
     shows "  2 points of all_gather among 8 ranks of 2 nodes unused"
+}
+
+@test "a file that a scenario names is sought in the folder of the scenario, which is said" {
+    mkdir sub
+    expect 0 "$ORRERY" profile from "$validation/kernels.csv" --gpu h100-80gb-sxm --output sub/h100.db
+    sed 's/^cluster: {/cluster: {profile: h100.db, /' "$hello" >sub/own.yaml
+    grep -q profile: sub/own.yaml
+    expect 0 "$ORRERY" check sub/own.yaml
+    (cd sub && expect 0 "$ORRERY" check own.yaml)
+    expect 0 "$ORRERY" check "$PWD/sub/own.yaml"
+    # Not there: the path as it is written, the folder, and the one that was meant.
+    mv sub/h100.db h100.db
+    column=$(grep -o '.*profile: ' sub/own.yaml | wc -c)
+    expect 3 "$ORRERY" check sub/own.yaml
+    said "sub/own.yaml:6:$column: error: cluster.profile: there is no file 'h100.db' in sub/, the folder of the scenario; there is one in the working folder: give its whole path"
+    shows "1 error"
+    rm h100.db
+    expect 3 "$ORRERY" check sub/own.yaml
+    grep -q "in sub/, the folder of the scenario$" err
+    (cd sub && expect 3 "$ORRERY" check own.yaml && said "there is no file 'h100.db' in the working folder")
+    expect 3 "$ORRERY" check "$hello" --set cluster.profile=/no/h100.db
+    grep -q "cluster.profile: there is no file '/no/h100.db'$" err
+    sed 's/^model: .*/model: {hf: c.json}/' "$hello" >sub/hf.yaml
+    expect 3 "$ORRERY" check sub/hf.yaml
+    said "there is no file 'c.json' in sub/"
 }

@@ -187,7 +187,7 @@ static const struct weeks_case bad[] = {
     {WEEKS_FAILURES, "failures: [{cause: log, law: trace}]",
      "6:12: failures[0].trace must be given: the CSV file to replay\n"},
     {WEEKS_FAILURES, "failures: [{cause: log, law: trace, trace: no/such.csv}]",
-     "6:44: failures[0].trace: no/such.csv: No such file or directory\n"},
+     "6:44: failures[0].trace: there is no file 'no/such.csv' in the working folder\n"},
     {WEEKS_FAILURES, "failures: [{cause: gpu, mtbf: 5y, trace: x.csv}]",
      "6:42: failures[0].trace: only `law: trace` reads one\n"},
     {WEEKS_FAILURES, "failures: [{cause: gpu, mtbf: 5y, rows: x}]",

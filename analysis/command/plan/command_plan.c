@@ -19,7 +19,7 @@
 #include "analysis/output/text/shell.h"
 #include "analysis/plan/search/search_lead.h"
 #include "analysis/plan/search/search_terms.h"
-#include "analysis/tell/json/json_plan.h"
+#include "analysis/tell/document/document_lines.h"
 #include "analysis/tell/report/report_plan.h"
 #include "scenarios/language/names.h"
 #include "sim/pool.h"
@@ -311,41 +311,30 @@ static int tell(struct plan_command *p, const struct search_wish *wish, double s
         p->front = ARENA_NEW(p->arena, struct search_front);
         search_front_find(p->arena, p->search, p->front);
     }
-    if (a->output.json) {
-        const struct launch_kind *kind =
-            a->output.has_launch ? launch_kinds[a->output.launch] : usual_launch(p->search->base);
-        struct launch_text text = {0};
-        if (p->search->leader_count == 0)
-            kind = NULL;
-        if (kind != NULL)
-            write_launch(p, kind, &text);
-        json_plan(&(struct plan_document){.scenario = p->scenario,
-                                          .search = p->search,
-                                          .own = &own,
-                                          .why = why,
-                                          .front = p->front,
-                                          .batch = &batch,
-                                          .shift = &shift,
-                                          .launch = kind,
-                                          .launch_text = &text,
-                                          .seconds = seconds},
-                  p->session->out);
-    } else if (a->output.has_launch) {
+    if (a->output.has_launch && !a->output.json)
         return print_launch(p);
-    } else {
-        report_plan(p->session, &(struct plan_told){.scenario = p->scenario,
-                                                    .search = p->search,
-                                                    .own = &own,
-                                                    .why = why,
-                                                    .why_text = a->output.why,
-                                                    .front = p->front,
-                                                    .batch = &batch,
-                                                    .shift = &shift,
-                                                    .line = run_line(p),
-                                                    .seconds = seconds});
+    struct plan_told told = {.scenario = p->scenario,
+                             .search = p->search,
+                             .own = &own,
+                             .why = why,
+                             .why_text = a->output.why,
+                             .front = p->front,
+                             .batch = &batch,
+                             .shift = &shift,
+                             .line = run_line(p),
+                             .seconds = seconds};
+    struct launch_text text = {0};
+    if (a->output.json && p->search->leader_count > 0) {
+        told.launch =
+            a->output.has_launch ? launch_kinds[a->output.launch] : usual_launch(p->search->base);
+        told.launch_text = &text;
+        if (told.launch != NULL)
+            write_launch(p, told.launch, &text);
+    }
+    document_print(report_plan(p->arena, &told), report_plan_lines, a->output.json, p->session);
+    if (!a->output.json)
         fprintf(p->session->notes, "%s layouts in %s\n",
                 format_count(p->search->counts.considered).s, format_time(seconds).s);
-    }
     return p->search->leader_count > 0 ? EXIT_OK : EXIT_NOTHING_FITS;
 }
 

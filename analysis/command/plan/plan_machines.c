@@ -12,7 +12,7 @@
 #include "analysis/plan/search/search_machine.h"
 #include "analysis/plan/search/search_terms.h"
 #include "analysis/study/study_vary.h"
-#include "analysis/tell/json/json_plan.h"
+#include "analysis/tell/document/document_lines.h"
 #include "analysis/tell/report/report_machines.h"
 
 enum {
@@ -199,10 +199,8 @@ static int plan_all(struct arena *arena, struct plan_arguments *a, struct sessio
     if (code != EXIT_OK || plan_diary_partial(how->diary))
         return code;
     search_machines_rank(arena, &machines);
-    if (a->output.json)
-        json_plan_machines(&machines, session->out);
-    else
-        report_machines(session, &machines, grid.keys);
+    document_print(report_machines(arena, &machines, grid.keys), report_machines_lines,
+                   a->output.json, session);
     return session_interrupted(session) ? EXIT_INTERRUPTED
            : any_found(&machines)       ? EXIT_OK
                                         : EXIT_NOTHING_FITS;

@@ -294,6 +294,19 @@ void document_lines(const struct fact *document, const char *lines, const struct
     CHECK(*body(&p, lines, true) == '\0');
 }
 
+const char *document_text(const struct fact *document, const char *lines)
+{
+    char *text = NULL;
+    size_t size = 0;
+    const struct session session = {.out = open_memstream(&text, &size)};
+    CHECK(session.out != NULL);
+    document_lines(document, lines, &session);
+    fclose(session.out);
+    const char *kept = arena_text(document->arena, text);
+    free(text);
+    return kept;
+}
+
 void document_print(const struct fact *document, const char *const *lines, bool json,
                     const struct session *session)
 {

@@ -30,6 +30,8 @@
 #include "analysis/tell/document/document.h"
 
 void document_lines(const struct fact *document, const char *lines, const struct session *session);
+/* The same as a text in the arena of the document, without colours. */
+const char *document_text(const struct fact *document, const char *lines);
 /* JSON, or one set of lines after another (NULL ends them), on the session's output. */
 void document_print(const struct fact *document, const char *const *lines, bool json,
                     const struct session *session);

@@ -1,7 +1,9 @@
-/* The opening lines of every report: what was simulated. And the messages of a record. */
+/* The opening lines of every report: what was simulated; the messages of a record; and what the
+ * times of kernels rest on: a line for `run`, a table for `explain`. */
 #include <string.h>
 
 #include "analysis/tell/report/report_parts.h"
+#include "models/gpu/gpu.h"
 
 const char report_head_lines[] =
     "{bold}{.scenario}{plain}\n"
@@ -40,4 +42,58 @@ void report_head_facts(struct fact *o, const struct record *record)
 {
     document_columns(o, ROW_run, record_run(record), "");
     report_messages(o, ".chosen", record, "choice");
+}
+
+const char report_evidence_lines[] =
+    "{if .step_told}{each .evidence}"
+    "\n{bold}What the times of kernels rest on{plain}\n"
+    "  {kernel_evidence.measured} of the time on measured kernels, {kernel_evidence.interpolated} "
+    "interpolated, {kernel_evidence.extrapolated} extrapolated, {kernel_evidence.model} on the "
+    "model\n"
+    "  {dim}{.profile}{plain}\n"
+    "{each .points}  {wrap .text:clean 2}{end}"
+    "{if .lacks}  {dim}'orrery profile shapes SCENARIO' lists the lines of nccl-tests that measure "
+    "them{plain}\n{end}"
+    "{each .unmeasured 15}"
+    "  {.kernel<24.40} {.evidence<13.20} {.gpu_s>9} {.time_ratio>7}\n"
+    "{end}{end}{end}";
+
+/* Shares of the time of all kernels by what it rests on. */
+static void set_ratios(struct fact *o, const struct kernel_evidence_row *rows, size_t count)
+{
+    for (unsigned e = 0; e < KERNEL_EVIDENCE_COUNT; e++) {
+        double ratio = 0.0;
+        for (size_t i = 0; i < count; i++)
+            if (strcmp(rows[i].evidence, kernel_evidence_names[e]) == 0)
+                ratio += rows[i].time_ratio;
+        document_real(o, kernel_evidence_names[e], IN_RATIO, ratio);
+    }
+}
+
+/* Does the profile lack kernels? */
+static bool lacks(const struct record *record)
+{
+    size_t count;
+    const struct message_row *rows = record_message(record, &count);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(rows[i].severity, "profile") == 0 && strcmp(rows[i].key, "lacking") == 0)
+            return true;
+    return false;
+}
+
+void report_evidence_facts(struct fact *o, const struct record *record, bool all)
+{
+    size_t count;
+    const struct kernel_evidence_row *rows = record_kernel_evidence(record, &count);
+    struct fact *aside = document_object_if(count > 0, o, ".evidence");
+    if (aside == NULL)
+        return;
+    set_ratios(document_object(o, "kernel_evidence"), rows, count);
+    document_quote(aside, ".profile", rows[0].profile);
+    document_flag(aside, ".lacks", lacks(record));
+    report_messages(aside, ".points", record, "profile");
+    struct fact *array = document_array(aside, ".unmeasured");
+    for (size_t i = 0; all && i < count; i++)
+        if (strcmp(rows[i].evidence, kernel_evidence_names[KERNEL_MEASURED]) != 0)
+            document_columns(document_object(array, NULL), ROW_kernel_evidence, &rows[i], "");
 }

@@ -2,123 +2,119 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "analysis/output/text/columns.h"
 #include "analysis/plan/search/search_weeks.h"
+#include "analysis/tell/document/document_lines.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
-#include "sim/arena.h"
 #include "sim/units.h"
 
-/* Head, is it a word, may it stand above the table, and what it is called there. */
-#define LAYOUT_COLUMNS(X)                                                                          \
-    X(name, "", true, NULL)                                                                        \
-    X(tp, "tp", false, NULL)                                                                       \
-    X(pp, "pp", false, NULL)                                                                       \
-    X(cp, "cp", false, "cp")                                                                       \
-    X(ep, "ep", false, "ep")                                                                       \
-    X(dp, "dp", false, NULL)                                                                       \
-    X(vpp, "vpp", false, "vpp")                                                                    \
-    X(microbatch, "mb", false, "microbatch")                                                       \
-    X(schedule, "schedule", true, "schedule")                                                      \
-    X(shards, "shards", true, "shards")                                                            \
-    X(sequence, "sp", true, "sequence parallel")                                                   \
-    X(recompute, "recompute", true, "recompute")                                                   \
-    X(ends, "ends", true, "ends")                                                                  \
-    X(step, "step", false, NULL)                                                                   \
-    X(forecast, "yours", false, NULL)                                                              \
-    X(mfu, "MFU", false, NULL)                                                                     \
-    X(goodput, "goodput", false, NULL)                                                             \
-    X(kept, "kept/day", false, NULL)                                                               \
-    X(memory, "memory", false, NULL)                                                               \
-    X(cost, "10^9 tok.", false, NULL)                                                              \
-    X(probability, "P(1)", false, NULL)                                                            \
-    X(seen, "seen", true, NULL)
-enum layout_column {
-#define X(name, head, left, above) COLUMN_##name,
-    LAYOUT_COLUMNS(X)
-#undef X
-    LAYOUT_COLUMN_COUNT
-};
-#define X(name, head, left, above) {head, left, false},
-static const struct column heads[LAYOUT_COLUMN_COUNT] = {LAYOUT_COLUMNS(X)};
-#undef X
-#define X(name, head, left, above) above,
-static const char *const above[LAYOUT_COLUMN_COUNT] = {LAYOUT_COLUMNS(X)};
-#undef X
-
-static struct text plain(const char *word)
+static double known_if(bool known, double value)
 {
-    struct text out;
-    snprintf(out.s, sizeof out.s, "%s", word);
-    return out;
+    return known ? value : (double)NAN;
 }
 
-static struct text number(uint32_t value)
+/* "full 12" */
+static const char *recompute_words(struct arena *arena, const struct plan_layout *l)
 {
-    struct text out;
-    snprintf(out.s, sizeof out.s, "%" PRIu32, value);
-    return out;
+    const char *name = recompute_names[l->recompute];
+    return l->recompute_layers > 0 ? arena_format(arena, "%s %" PRIu32, name, l->recompute_layers)
+                                   : name;
 }
 
-static struct text recompute_text(const struct plan_layout *l)
+/* "3+2": layouts whose first and last stage are given; NULL: they are not. */
+static const char *given_ends(struct arena *arena, const struct plan_layout *l)
 {
-    struct text out;
-    if (l->recompute_layers > 0)
-        snprintf(out.s, sizeof out.s, "%s %" PRIu32, recompute_names[l->recompute],
-                 l->recompute_layers);
-    else
-        snprintf(out.s, sizeof out.s, "%s", recompute_names[l->recompute]);
-    return out;
+    return l->first_stage_layers + l->last_stage_layers > 0
+               ? arena_format(arena, "%" PRIu32 "+%" PRIu32, l->first_stage_layers,
+                              l->last_stage_layers)
+               : NULL;
 }
 
-/* "3+2": layouts whose first and last stage are given. */
-static struct text ends_text(const struct plan_layout *l)
+void report_layout_facts(struct fact *o, const struct plan_layout *l)
 {
-    struct text out;
-    if (l->first_stage_layers + l->last_stage_layers > 0)
-        snprintf(out.s, sizeof out.s, "%" PRIu32 "+%" PRIu32, l->first_stage_layers,
-                 l->last_stage_layers);
-    else
-        snprintf(out.s, sizeof out.s, "%s", l->ends_count ? "count" : "no");
-    return out;
+    const char *ends = given_ends(o->arena, l);
+    document_count(o, "tp", l->tp);
+    document_count(o, "pp", l->pp);
+    document_count(o, "dp", l->dp);
+    document_count(o, "cp", l->cp);
+    document_count(o, "ep", l->ep);
+    document_count(o, "vpp", l->vpp);
+    document_count(o, "microbatch", l->microbatch);
+    document_word(o, "schedule", l->schedule->head.name);
+    document_word(o, "sharding", l->sharding->head.name);
+    document_word(o, "recompute", recompute_names[l->recompute]);
+    document_count(o, "recompute_layers", l->recompute_layers);
+    document_flag(o, "sequence_parallel", l->sequence_parallel);
+    document_flag(o, "ends_count", l->ends_count);
+    document_real(o, "first_stage_layers", IN_COUNT,
+                  known_if(l->first_stage_layers > 0, l->first_stage_layers));
+    document_real(o, "last_stage_layers", IN_COUNT,
+                  known_if(l->last_stage_layers > 0, l->last_stage_layers));
+    document_word(o, ".recompute", recompute_words(o->arena, l));
+    document_word(o, ".ends", ends != NULL ? ends : l->ends_count ? "count" : "no");
 }
 
-static struct text step_text(const struct search_leader *l)
+void report_breakdown_facts(struct fact *in, const char *key, const double parts_s[PART_COUNT])
 {
-    struct text out;
-    snprintf(out.s, sizeof out.s, "%.40s%s", format_time(l->step_s).s, l->played ? "" : "~");
-    return out;
+    struct fact *o = document_object(in, key);
+    for (unsigned p = 0; p < PART_COUNT; p++)
+        document_real(o, breakdown_names[p], IN_SECONDS, parts_s[p]);
 }
 
-static void write_cells(const struct layout_line *line, struct text *cells)
+static void set_weeks(struct fact *in, const struct search_weeks *w)
 {
-    const struct search_leader *l = line->leader;
-    const struct plan_layout *a = &l->row->layout;
-    cells[COLUMN_name] = plain(line->name);
-    cells[COLUMN_tp] = number(a->tp);
-    cells[COLUMN_pp] = number(a->pp);
-    cells[COLUMN_cp] = number(a->cp);
-    cells[COLUMN_ep] = number(a->ep);
-    cells[COLUMN_dp] = number(a->dp);
-    cells[COLUMN_vpp] = number(a->vpp);
-    cells[COLUMN_microbatch] = number(a->microbatch);
-    cells[COLUMN_schedule] = plain(a->schedule->head.name);
-    cells[COLUMN_shards] = plain(a->sharding->head.name);
-    cells[COLUMN_sequence] = plain(a->sequence_parallel ? "yes" : "no");
-    cells[COLUMN_recompute] = recompute_text(a);
-    cells[COLUMN_ends] = ends_text(a);
-    cells[COLUMN_step] = step_text(l);
-    cells[COLUMN_forecast] = format_time(l->forecast_s > 0.0 ? l->forecast_s : NAN);
-    cells[COLUMN_mfu] = format_percent(l->mfu_ratio);
-    cells[COLUMN_goodput] = format_percent(l->weeks != NULL ? l->weeks->goodput_ratio : NAN);
-    cells[COLUMN_kept] = format_quantity(l->weeks != NULL ? l->weeks->tokens_per_s * DAY : NAN);
-    cells[COLUMN_memory] = format_bytes(l->peak_reserved_bytes);
-    cells[COLUMN_cost] = format_money(l->usd_per_1e9_tokens);
-    cells[COLUMN_probability] = format_percent(l->as_fast_probability);
-    cells[COLUMN_seen] = plain(l->nearness == NEAR_LAYOUT ? "yes" : "no");
+    struct fact *o = document_object_if(w != NULL, in, "weeks");
+    if (o == NULL)
+        return;
+    document_count(o, "seeds", w->seeds);
+    document_real(o, "goodput", IN_RATIO, w->goodput_ratio);
+    document_real(o, "goodput_low", IN_RATIO, w->low_ratio);
+    document_real(o, "goodput_high", IN_RATIO, w->high_ratio);
+    document_real(o, "kept_tokens_per_s", IN_QUANTITY, w->tokens_per_s);
+    document_real(o, "failures", IN_COUNT, w->failures);
+    document_real(o, "job_mtbf_s", IN_SECONDS, w->mtbf_s);
+    document_word(o, "checkpoint_policy", w->checkpoint);
+    document_real(o, "checkpoint_interval_s", IN_SECONDS, w->interval_s);
+    document_real(o, "checkpoint_stall_s", IN_SECONDS, w->stall_s);
+    document_word(o, "recovery_policy", w->recovery);
+    document_flag(o, "limited", w->limited);
+    document_flag(o, ".enough", w->seeds < w->asked);
+    document_real(o, ".kept_tokens_per_day", IN_QUANTITY, w->tokens_per_s * DAY);
+    document_count(o, ".spares", w->spares);
+    document_word(o, ".interval_why", w->interval_why);
+    document_quote(o, ".tainted_by", w->tainted_by);
+    document_real(o, ".keep_needed", IN_COUNT, w->keep_needed);
+}
+
+void report_leader_facts(struct fact *o, const struct search_leader *l,
+                         const struct search_row *row, uint32_t rank)
+{
+    document_real(o, "rank", IN_COUNT, known_if(rank > 0, rank));
+    report_layout_facts(o, &row->layout);
+    document_word(o, "detail", l->played ? "op" : "pass");
+    document_word(o, "measured", nearness_names[l->nearness]);
+    document_flag(o, ".seen", l->nearness == NEAR_LAYOUT);
+    document_real(o, "step_time_s", IN_SECONDS, l->step_s);
+    document_real(o, "pass_step_time_s", IN_SECONDS, known_if(row->pass_s > 0.0, row->pass_s));
+    document_real(o, "p10", IN_SECONDS, l->p10_s);
+    document_real(o, "p90", IN_SECONDS, l->p90_s);
+    document_real(o, "forecast_step_time_s", IN_SECONDS,
+                  known_if(l->forecast_s > 0.0, l->forecast_s));
+    document_real(o, "as_fast_probability", IN_RATIO, l->as_fast_probability);
+    document_real(o, "tokens_per_s", IN_QUANTITY, l->tokens_per_s);
+    document_real(o, "mfu", IN_RATIO, l->mfu_ratio);
+    document_real(o, "peak_reserved_bytes", IN_BYTES, l->peak_reserved_bytes);
+    document_real(o, "peak_allocated_bytes", IN_BYTES, l->peak_allocated_bytes);
+    document_real(o, "cost_usd_per_1e9_tokens", IN_USD, l->usd_per_1e9_tokens);
+    document_real(o, ".training_s", IN_SECONDS, l->training_s);
+    document_real(o, "training_days", IN_QUANTITY, l->training_s / DAY);
+    document_real(o, "training_usd", IN_USD, l->training_usd);
+    set_weeks(o, l->weeks);
+    document_null(o, "breakdown");
+    if (l->played)
+        report_breakdown_facts(o, "breakdown", l->breakdown_s);
 }
 
 /* 1f1b, interleaved where a stage has chunks: then the chunks say it. */
@@ -132,26 +128,41 @@ static bool usual_order(const struct layout_line *lines, size_t count)
     return true;
 }
 
+static const struct layout_column {
+    const char *flag, *head, *above, *cell;
+} columns[] = {
+#define X(name, head, above, cell) {".has_" #name, head, above, cell},
+    REPORT_LAYOUT_COLUMNS(X)
+#undef X
+};
+
 /* Above the table stands what is the same in all rows; ends that nobody counts nowhere. */
-static void fold(FILE *out, struct column *columns, const struct text *cells, size_t rows)
+static void fold(struct fact *table, const struct fact *rows)
 {
-    bool any = false;
-    for (unsigned c = 0; c < LAYOUT_COLUMN_COUNT; c++) {
-        if (columns[c].hidden || above[c] == NULL || (rows < 2 && !columns[c].left) ||
-            !columns_same(LAYOUT_COLUMN_COUNT, cells, rows, c))
+    const char *in_all = "";
+    const size_t count = rows->value.of.count;
+    for (unsigned c = 0; c < sizeof columns / sizeof *columns; c++) {
+        const struct layout_column *column = &columns[c];
+        const char *cell = NULL;
+        bool same = document_find(table, column->flag, strlen(column->flag))->value.flag &&
+                    column->above != NULL && (count >= 2 || *column->head == '<');
+        for (const struct fact *row = rows->value.of.first; same && row != NULL; row = row->next) {
+            const char *own = document_text(row, column->cell);
+            same = cell == NULL || strcmp(cell, own) == 0;
+            cell = own;
+        }
+        if (!same)
             continue;
-        columns[c].hidden = true;
-        if (c == COLUMN_ends && strcmp(cells[c].s, "no") == 0)
-            continue;
-        fprintf(out, "%s %s %s", any ? "," : "  in all:", above[c], cells[c].s);
-        any = true;
+        document_flag(table, column->flag, false);
+        if (strcmp(column->above, "ends") != 0 || strcmp(cell, "no") != 0)
+            in_all = arena_format(table->arena, "%s%s%s %s", in_all, *in_all != '\0' ? ", " : "",
+                                  column->above, cell);
     }
-    if (any)
-        fputc('\n', out);
+    document_word(table, ".in_all", in_all);
 }
 
 /* With failures what is kept stands in place of what would be. */
-static void choose_columns(const struct layout_line *lines, size_t count, struct column *columns)
+static void choose_columns(struct fact *table, const struct layout_line *lines, size_t count)
 {
     bool weeks = false, shared = false, forecast = false;
     for (size_t i = 0; i < count; i++) {
@@ -159,69 +170,54 @@ static void choose_columns(const struct layout_line *lines, size_t count, struct
         weeks = weeks || lines[i].leader->weeks != NULL;
         shared = shared || lines[i].leader->row->layout.ep > 1;
     }
-    columns[COLUMN_ep].hidden = !shared;
-    columns[COLUMN_forecast].hidden = !forecast;
-    columns[COLUMN_goodput].hidden = columns[COLUMN_kept].hidden = !weeks;
-    columns[COLUMN_mfu].hidden = columns[COLUMN_cost].hidden = weeks;
+    for (unsigned c = 0; c < sizeof columns / sizeof *columns; c++)
+        document_flag(table, columns[c].flag, true);
+    document_flag(table, ".has_ep", shared);
+    document_flag(table, ".has_forecast", forecast);
+    document_flag(table, ".has_goodput", weeks);
+    document_flag(table, ".has_kept", weeks);
+    document_flag(table, ".has_mfu", !weeks);
+    document_flag(table, ".has_cost", !weeks);
 }
 
-void report_layouts(const struct session *session, const struct layout_line *lines, size_t count)
+void report_layouts(struct fact *in, const char *key, const struct layout_line *lines, size_t count)
 {
-    struct arena *arena = arena_create();
-    struct text *cells = ARENA_ARRAY(arena, struct text, count * LAYOUT_COLUMN_COUNT);
-    struct column columns[LAYOUT_COLUMN_COUNT];
-    memcpy(columns, heads, sizeof columns);
-    for (size_t i = 0; i < count; i++)
-        write_cells(&lines[i], &cells[i * LAYOUT_COLUMN_COUNT]);
-    choose_columns(lines, count, columns);
-    fold(session->out, columns, cells, count);
-    if (!columns[COLUMN_schedule].hidden && usual_order(lines, count)) {
-        columns[COLUMN_schedule].hidden = true;
-        fputs("  schedule: interleaved where vpp is above 1, else 1f1b\n", session->out);
+    struct fact *table = document_object(in, key), *rows = document_array(table, ".rows");
+    for (size_t i = 0; i < count; i++) {
+        struct fact *row = document_object(rows, NULL);
+        document_word(row, ".name", lines[i].name);
+        report_leader_facts(row, lines[i].leader, lines[i].leader->row, 0);
     }
-    columns_print(session->out, columns, LAYOUT_COLUMN_COUNT, cells, count);
-    arena_destroy(arena);
+    choose_columns(table, lines, count);
+    fold(table, rows);
+    const bool usual = document_find(table, ".has_schedule", strlen(".has_schedule"))->value.flag &&
+                       usual_order(lines, count);
+    document_flag(table, ".usual_order", usual);
+    if (usual)
+        document_flag(table, ".has_schedule", false);
 }
 
-static struct text shares_text(const struct plan_layout *l)
+const char *report_layout_words(struct arena *arena, const struct plan_layout *l)
 {
-    struct text out = {""};
-    if (l->ep > 1)
-        snprintf(out.s, sizeof out.s, ", ep %" PRIu32, l->ep);
-    return out;
+    const char *ends = given_ends(arena, l);
+    const char *shared = l->ep > 1 ? arena_format(arena, ", ep %" PRIu32, l->ep) : "";
+    return arena_format(
+        arena,
+        "tp %" PRIu32 ", pp %" PRIu32 ", cp %" PRIu32 ", dp %" PRIu32 "%s, vpp %" PRIu32
+        ", microbatch %" PRIu32 ", %s, %s, recompute %s, sequence parallel %s%s%s%s",
+        l->tp, l->pp, l->cp, l->dp, shared, l->vpp, l->microbatch, l->schedule->head.name,
+        l->sharding->head.name, recompute_words(arena, l), l->sequence_parallel ? "true" : "false",
+        l->ends_count ? ", ends_count" : "", ends != NULL ? ", ends " : "",
+        ends != NULL ? ends : "");
 }
 
-static struct text given_text(const struct plan_layout *l)
+const char *report_layout_short(struct arena *arena, const struct plan_layout *l)
 {
-    struct text out = {""};
-    if (l->first_stage_layers + l->last_stage_layers > 0)
-        snprintf(out.s, sizeof out.s, ", ends %" PRIu32 "+%" PRIu32, l->first_stage_layers,
-                 l->last_stage_layers);
-    return out;
-}
-
-const char *report_layout_words(const struct plan_layout *l, char out[LAYOUT_TEXT])
-{
-    snprintf(out, LAYOUT_TEXT,
-             "tp %" PRIu32 ", pp %" PRIu32 ", cp %" PRIu32 ", dp %" PRIu32 "%s, vpp %" PRIu32
-             ", microbatch %" PRIu32 ", %s, %s, recompute %s, sequence parallel %s%s%s",
-             l->tp, l->pp, l->cp, l->dp, shares_text(l).s, l->vpp, l->microbatch,
-             l->schedule->head.name, l->sharding->head.name, recompute_text(l).s,
-             l->sequence_parallel ? "true" : "false", l->ends_count ? ", ends_count" : "",
-             given_text(l).s);
-    return out;
-}
-
-struct text report_layout_short(const struct plan_layout *l)
-{
-    struct text out;
-    int used = snprintf(out.s, sizeof out.s, "tp %" PRIu32 " pp %" PRIu32 " dp %" PRIu32, l->tp,
-                        l->pp, l->dp);
+    const char *text =
+        arena_format(arena, "tp %" PRIu32 " pp %" PRIu32 " dp %" PRIu32, l->tp, l->pp, l->dp);
     if (l->cp > 1)
-        used += snprintf(out.s + used, sizeof out.s - (size_t)used, " cp %" PRIu32, l->cp);
+        text = arena_format(arena, "%s cp %" PRIu32, text, l->cp);
     if (l->vpp > 1)
-        used += snprintf(out.s + used, sizeof out.s - (size_t)used, " vpp %" PRIu32, l->vpp);
-    snprintf(out.s + used, sizeof out.s - (size_t)used, " mb %" PRIu32 " %s", l->microbatch,
-             l->sharding->head.name);
-    return out;
+        text = arena_format(arena, "%s vpp %" PRIu32, text, l->vpp);
+    return arena_format(arena, "%s mb %" PRIu32 " %s", text, l->microbatch, l->sharding->head.name);
 }

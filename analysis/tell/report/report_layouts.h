@@ -1,23 +1,80 @@
-/* report_layouts.h - layouts in a table, and one in words. */
+/* report_layouts.h - layouts as facts, in a table, and one in words. */
 #ifndef ORRERY_ANALYSIS_TELL_REPORT_REPORT_LAYOUTS_H
 #define ORRERY_ANALYSIS_TELL_REPORT_REPORT_LAYOUTS_H
 
-#include "analysis/output/terminal/session.h"
-#include "analysis/output/text/format.h"
 #include "analysis/plan/search/search_found.h"
+#include "analysis/tell/document/document.h"
+#include "models/step/simulate/breakdown.h"
+
+void report_layout_facts(struct fact *in, const struct plan_layout *layout);
+/* What is known of a leader; `rank` 0: of no rank. */
+void report_leader_facts(struct fact *in, const struct search_leader *leader,
+                         const struct search_row *row, uint32_t rank);
+void report_breakdown_facts(struct fact *in, const char *key, const double parts_s[PART_COUNT]);
+/* Lines of the object `weeks` of a leader: what failures leave of it. */
+#define REPORT_WEEKS_LINES                                                                         \
+    "{each weeks}"                                                                                 \
+    "  weeks     goodput {goodput} (95 %: {goodput_low} to {goodput_high}, by {seeds:digits} "     \
+    "seeds{if .enough}, which are enough: it hardly gets on{end}): {.kept_tokens_per_day} "        \
+    "tokens a day\n"                                                                               \
+    "{if job_mtbf_s}"                                                                              \
+    "            a failure each {job_mtbf_s}; recovery {recovery_policy}"                          \
+    "{if .spares > 0}, {.spares} spare node{if not .spares = 1}s{end}{end}\n"                      \
+    "{end}"                                                                                        \
+    "{if checkpoint_interval_s}"                                                                   \
+    "            checkpoints {checkpoint_policy}, {checkpoint_stall_s} for each "                  \
+    "{checkpoint_interval_s} of work{if .interval_why} ({.interval_why}){end}\n"                   \
+    "{end}"                                                                                        \
+    "{if .tainted_by}"                                                                             \
+    "            '{.tainted_by}' is found when all kept checkpoints are tainted, and the job "     \
+    "starts\n            anew: --set checkpoint.keep={.keep_needed:.0f} keeps enough\n"            \
+    "{end}"                                                                                        \
+    "{if limited}            a limit of the player ended a run: it hardly gets on\n{end}"          \
+    "{end}"
+
+/* Columns of a table of layouts: X(name, head, what it is called above the table where all rows
+ * have the same; NULL: never, cell). */
+#define REPORT_LAYOUT_COLUMNS(X)                                                                   \
+    X(tp, "tp", NULL, "{tp:digits}")                                                               \
+    X(pp, "pp", NULL, "{pp:digits}")                                                               \
+    X(cp, "cp", "cp", "{cp:digits}")                                                               \
+    X(ep, "ep", "ep", "{ep:digits}")                                                               \
+    X(dp, "dp", NULL, "{dp:digits}")                                                               \
+    X(vpp, "vpp", "vpp", "{vpp:digits}")                                                           \
+    X(microbatch, "mb", "microbatch", "{microbatch:digits}")                                       \
+    X(schedule, "<schedule", "schedule", "{schedule}")                                             \
+    X(shards, "<shards", "shards", "{sharding}")                                                   \
+    X(sequence, "<sp", "sequence parallel", "{if sequence_parallel}yes{else}no{end}")              \
+    X(recompute, "<recompute", "recompute", "{.recompute}")                                        \
+    X(ends, "<ends", "ends", "{.ends}")                                                            \
+    X(step, "step", NULL, "{step_time_s}{if detail = pass}~{end}")                                 \
+    X(forecast, "yours", NULL, "{forecast_step_time_s}")                                           \
+    X(mfu, "MFU", NULL, "{mfu}")                                                                   \
+    X(goodput, "goodput", NULL, "{weeks.goodput}")                                                 \
+    X(kept, "kept/day", NULL, "{weeks..kept_tokens_per_day}")                                      \
+    X(memory, "memory", NULL, "{peak_reserved_bytes}")                                             \
+    X(cost, "10^9 tok.", NULL, "{cost_usd_per_1e9_tokens}")                                        \
+    X(probability, "P(1)", NULL, "{as_fast_probability}")                                          \
+    X(seen, "<seen", NULL, "{if .seen}yes{else}no{end}")
+#define REPORT_HEAD(name, head, above, cell) "{if .has_" #name "}\t" head "{end}"
+#define REPORT_CELL(name, head, above, cell) "{if .has_" #name "}\t" cell "{end}"
+/* Inside the {each} of a table. */
+#define REPORT_LAYOUTS_LINES                                                                       \
+    "{if .in_all}  in all: {.in_all}\n{end}"                                                       \
+    "{if .usual_order}  schedule: interleaved where vpp is above 1, else 1f1b\n{end}"              \
+    "{table}<" REPORT_LAYOUT_COLUMNS(REPORT_HEAD) "\n{each .rows}{.name}" REPORT_LAYOUT_COLUMNS(   \
+        REPORT_CELL) "\n{end}{end}"
 
 struct layout_line {
     const char *name; /* "1", "own" */
     const struct search_leader *leader;
 };
-/* What is the same in all of them stands in a line above the others' columns. */
-void report_layouts(const struct session *session, const struct layout_line *lines, size_t count);
-/* "tp 8, pp 4, dp 16, microbatch 2, 1f1b, zero-1, recompute none, sequence parallel" into `out`. */
-enum {
-    LAYOUT_TEXT = 280
-};
-const char *report_layout_words(const struct plan_layout *layout, char out[LAYOUT_TEXT]);
+/* A table: what is the same in all of them stands in a line above the others' columns. */
+void report_layouts(struct fact *in, const char *key, const struct layout_line *lines,
+                    size_t count);
+/* "tp 8, pp 4, dp 16, microbatch 2, 1f1b, zero-1, recompute none, sequence parallel". */
+const char *report_layout_words(struct arena *arena, const struct plan_layout *layout);
 /* "tp 8 pp 4 dp 16 mb 2 zero-1": context and chunks where there are any. */
-struct text report_layout_short(const struct plan_layout *layout);
+const char *report_layout_short(struct arena *arena, const struct plan_layout *layout);
 
 #endif

@@ -2,94 +2,116 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "analysis/output/text/columns.h"
 #include "analysis/plan/search/search_weeks.h"
 #include "analysis/tell/report/report_layouts.h"
-#include "analysis/tell/report/report_parts.h"
+#include "analysis/tell/report/report_plan.h"
+#include "sim/units.h"
 
-enum machine_column {
-    MACHINE_MARK,
-    MACHINE_VALUES,
-    MACHINE_GPUS,
-    MACHINE_LAYOUT,
-    MACHINE_STEP,
-    MACHINE_TOKENS,
-    MACHINE_MFU,
-    MACHINE_GOODPUT,
-    MACHINE_FREE,
-    MACHINE_COST,
-    MACHINE_TRAINING,
-    MACHINE_PRICE,
-    MACHINE_MISSED,
-    MACHINE_COLUMNS
-};
+/* Of a machine without a layout nothing stands in the columns of one. */
+#define TABLE                                                                                      \
+    "{table}<\t<{if .has_gpus}\tGPUs{end}\t<layout{if .has_step}\tstep{end}\ttokens/s"             \
+    "{if .has_mfu}\tMFU{end}{if .has_goodput}\tgoodput{end}\tfree{if .has_cost}\t10^9 tok.{end}"   \
+    "{if .has_training}\ttraining{end}{if .has_price}\tUSD{end}{if .has_missed}\t<misses{end}\n"   \
+    "{each .rows}{.mark}\t{.values<0.40}{if .has_gpus}\t{.gpus}{end}\t{.layout}"                   \
+    "{if .has_step}\t{if .leader}{.leader.step_time_s}{end}{end}"                                  \
+    "\t{if .leader}{.leader..told_tokens_per_s}{end}"                                              \
+    "{if .has_mfu}\t{if .leader}{.leader.mfu}{end}{end}"                                           \
+    "{if .has_goodput}\t{if .leader}{.leader.weeks.goodput}{end}{end}"                             \
+    "\t{if .leader}{.leader..free}{end}"                                                           \
+    "{if .has_cost}\t{if .leader}{.leader.cost_usd_per_1e9_tokens}{end}{end}"                      \
+    "{if .has_training}\t{if .leader}{.leader..training_s}{end}{end}"                              \
+    "{if .has_price}\t{if .leader}{.leader.training_usd:quantity}{end}{end}"                       \
+    "{if .has_missed}\t{.missed<0.40}{end}\n{end}{end}"
 
-static struct text plain(const char *word)
+static const char lines[] =
+    "The best layout of each machine, by {.keys:raw}\n"
+    "{each .table}" TABLE "{end}"
+    "{if .found}"
+    "  1: {.best_doc}{if .bounded}, and it keeps the terms{end}; asked alone, `plan` tells all of "
+    "it\n"
+    "{end}"
+    "  *: no other that keeps the terms is as fast and as cheap a token\n"
+    "  free: of the card. Training and cost are of training.tokens, with"
+    "{if not .with_weeks}out{end} failures\n"
+    "{if .with_weeks}"
+    "  tokens/s that are kept; goodput of the leaders of each machine alone, all by the same "
+    "failures\n"
+    "{end}"
+    "{each .front}"
+    "\n{bold}The front: no layout of these machines beats one in time, cost and free memory{plain}"
+    "\n" TABLE "{end}";
+const char *const report_machines_lines[] = {lines, NULL};
+
+static void set_leader(struct fact *in, const char *key, const struct search_leader *l,
+                       uint32_t rank)
 {
-    struct text out;
-    snprintf(out.s, sizeof out.s, "%.40s", word);
-    return out;
+    struct fact *o = document_object_if(l != NULL, in, key);
+    if (o != NULL)
+        report_leader_facts(o, l, l->row, rank);
 }
 
-static const struct column heads[MACHINE_COLUMNS] = {
-    [MACHINE_MARK] = {"", true, false},
-    [MACHINE_VALUES] = {"", true, false},
-    [MACHINE_GPUS] = {"GPUs", false, false},
-    [MACHINE_LAYOUT] = {"layout", true, false},
-    [MACHINE_STEP] = {"step", false, false},
-    [MACHINE_TOKENS] = {"tokens/s", false, false},
-    [MACHINE_MFU] = {"MFU", false, false},
-    [MACHINE_GOODPUT] = {"goodput", false, false},
-    [MACHINE_FREE] = {"free", false, false},
-    [MACHINE_COST] = {"10^9 tok.", false, false},
-    [MACHINE_TRAINING] = {"training", false, false},
-    [MACHINE_PRICE] = {"USD", false, false},
-    [MACHINE_MISSED] = {"misses", true, false},
-};
-
-static void write_leader(const struct search_leader *l, double free_ratio, struct text *cells)
+static void set_machine(struct fact *o, const struct search_machine *m)
 {
-    cells[MACHINE_LAYOUT] = report_layout_short(&l->row->layout);
-    cells[MACHINE_STEP] = format_time(l->step_s);
-    cells[MACHINE_TOKENS] =
-        format_quantity(l->weeks != NULL ? l->weeks->tokens_per_s : l->tokens_per_s);
-    cells[MACHINE_GOODPUT] = format_percent(l->weeks != NULL ? l->weeks->goodput_ratio : NAN);
-    cells[MACHINE_MFU] = format_percent(l->mfu_ratio);
-    cells[MACHINE_FREE] = format_percent(free_ratio);
-    cells[MACHINE_COST] = format_money(l->usd_per_1e9_tokens);
-    cells[MACHINE_TRAINING] = format_time(l->training_s);
-    cells[MACHINE_PRICE] = format_quantity(l->training_usd);
-    cells[MACHINE_MISSED] = plain("");
+    document_quote(o, "values", m->label);
+    document_word(o, "gpu", m->gpu);
+    document_count(o, "gpus", m->gpus);
+    document_count(o, "searched", m->searched);
+    document_flag(o, "stopped", m->stopped);
+    document_flag(o, "best", m->unbeaten);
+    document_flag(o, "first", m->first);
+    document_word(o, "missed", search_machine_missed(m));
+    set_leader(o, "layout", m->found ? &m->leader : NULL, 1);
+    set_leader(o, "nearest", m->near ? &m->leader : NULL, 0);
+    document_real(o, "training_days", IN_QUANTITY,
+                  m->found ? m->leader.training_s / DAY : (double)NAN);
+    document_real(o, "training_usd", IN_USD, m->found ? m->leader.training_usd : (double)NAN);
 }
 
-static void write_machine(const struct search_machine *m, struct text *cells)
+/* A row of a table; `leader` NULL: `otherwise` stands where its layout would. */
+static struct fact *show_row(struct fact *rows, const struct search_machine *m,
+                             const struct search_leader *leader, double free_ratio,
+                             const char *otherwise)
+{
+    struct fact *o = document_object(rows, NULL);
+    document_quote(o, ".values", m->label);
+    document_count(o, ".gpus", m->gpus);
+    document_word(o, ".mark", "");
+    document_word(o, ".missed", "");
+    document_word(o, ".layout",
+                  leader != NULL ? report_layout_short(o->arena, &leader->row->layout) : otherwise);
+    struct fact *told = document_object_if(leader != NULL, o, ".leader");
+    if (told == NULL)
+        return o;
+    report_leader_facts(told, leader, leader->row, 0);
+    document_real(told, ".told_tokens_per_s", IN_QUANTITY,
+                  leader->weeks != NULL ? leader->weeks->tokens_per_s : leader->tokens_per_s);
+    document_real(told, ".free", IN_RATIO, free_ratio);
+    return o;
+}
+
+static void show_machine(struct fact *rows, const struct search_machine *m)
 {
     const char *missed = search_machine_missed(m);
-    for (unsigned c = 0; c < MACHINE_COLUMNS; c++)
-        cells[c] = plain("");
-    if (m->found || m->near)
-        write_leader(&m->leader, 1.0 - m->leader.peak_reserved_bytes / m->card_bytes, cells);
-    else
-        cells[MACHINE_LAYOUT] = plain(m->too_many ? "not searched" : "nothing fits");
-    cells[MACHINE_MARK] = plain(m->first ? "1" : m->unbeaten ? "*" : "");
-    cells[MACHINE_VALUES] = plain(format_shown(m->label).s);
-    cells[MACHINE_GPUS] = format_count(m->gpus);
-    cells[MACHINE_MISSED] = plain(missed != NULL ? missed : "");
+    struct fact *o = show_row(rows, m, m->found || m->near ? &m->leader : NULL,
+                              1.0 - m->leader.peak_reserved_bytes / m->card_bytes,
+                              m->too_many ? "not searched" : "nothing fits");
+    document_word(o, ".mark", m->first ? "1" : m->unbeaten ? "*" : "");
+    document_word(o, ".missed", missed != NULL ? missed : "");
 }
 
-/* Is the number of GPUs what was varied? */
-static bool all_said(const struct search_machines *all)
+/* Does the number of GPUs say nothing: is it the same in all rows, or what was varied? */
+static bool gpus_said(const struct search_machines *all)
 {
+    bool same = true, said = true;
     for (size_t i = 0; i < all->count; i++) {
         char text[32];
         snprintf(text, sizeof text, "%" PRIu64, all->rows[i].gpus);
-        if (strcmp(text, all->rows[i].label) != 0)
-            return false;
+        same = same && all->rows[i].gpus == all->rows[0].gpus;
+        said = said && strcmp(text, all->rows[i].label) == 0;
     }
-    return true;
+    return same || said;
 }
 
 static bool any_weeks(const struct search_machines *all)
@@ -100,85 +122,67 @@ static bool any_weeks(const struct search_machines *all)
     return false;
 }
 
-/* Columns that say nothing here: all empty, all alike, or of one machine's steps alone. */
-static void hide(const struct search_machines *all, const struct text *cells, size_t rows,
-                 struct column *columns)
+/* Columns that say something here: not all empty, not all alike, not of one machine's steps alone.
+ */
+static void choose_columns(struct fact *o, const struct search_machines *all)
 {
+    const enum search_best best = all->question.terms.best;
     bool tokens = false, priced = false, missed = false, weeks = any_weeks(all);
     for (size_t i = 0; i < all->count; i++) {
         tokens = tokens || isfinite(all->rows[i].leader.training_s);
         priced = priced || isfinite(all->rows[i].leader.usd_per_1e9_tokens);
         missed = missed || search_machine_missed(&all->rows[i]) != NULL;
     }
-    columns[MACHINE_GPUS].hidden =
-        columns_same(MACHINE_COLUMNS, cells, rows, MACHINE_GPUS) || all_said(all);
-    columns[MACHINE_GOODPUT].hidden = !weeks;
-    columns[MACHINE_MFU].hidden = weeks;
-    columns[MACHINE_STEP].hidden = weeks || all->question.terms.best != BEST_STEP;
-    columns[MACHINE_TRAINING].hidden = !tokens;
-    columns[MACHINE_PRICE].hidden = !tokens || !priced;
-    columns[MACHINE_COST].hidden =
-        !priced || (all->question.terms.best != BEST_COST && !columns[MACHINE_PRICE].hidden);
-    columns[MACHINE_MISSED].hidden = !missed;
+    document_flag(o, ".has_gpus", !gpus_said(all));
+    document_flag(o, ".has_goodput", weeks);
+    document_flag(o, ".has_mfu", !weeks);
+    document_flag(o, ".has_step", !weeks && best == BEST_STEP);
+    document_flag(o, ".has_training", tokens);
+    document_flag(o, ".has_price", tokens && priced);
+    document_flag(o, ".has_cost", priced && (best == BEST_COST || !(tokens && priced)));
+    document_flag(o, ".has_missed", missed);
 }
 
-static void print_front(const struct session *s, const struct search_machines *all,
-                        const struct column *like)
+static void set_front(struct fact *in, const struct search_machines *all)
 {
-    struct arena *arena = arena_create();
-    struct text *cells = ARENA_ARRAY(arena, struct text, all->front_count * MACHINE_COLUMNS);
-    struct column columns[MACHINE_COLUMNS];
-    for (unsigned c = 0; c < MACHINE_COLUMNS; c++)
-        columns[c] = like[c];
+    struct fact *array = document_array_if(all->has_front, in, "front");
+    const bool any = all->has_front && all->front_count > 0;
+    struct fact *table = document_object_if(any, in, ".front");
+    if (!any)
+        return;
+    choose_columns(table, all);
+    document_flag(table, ".has_missed", false);
+    struct fact *rows = document_array(table, ".rows");
     for (size_t i = 0; i < all->front_count; i++) {
         const struct search_point *p = &all->front[i];
-        struct text *row = &cells[i * MACHINE_COLUMNS];
-        write_leader(p->leader, p->free_ratio, row);
-        row[MACHINE_MARK] = plain("");
-        row[MACHINE_VALUES] = plain(format_shown(p->machine->label).s);
-        row[MACHINE_GPUS] = format_count(p->machine->gpus);
+        struct fact *one = document_object(array, NULL);
+        report_leader_facts(one, p->leader, p->leader->row, 0);
+        document_quote(one, "values", p->machine->label);
+        document_real(one, "free_ratio", IN_RATIO, p->free_ratio);
+        show_row(rows, p->machine, p->leader, p->free_ratio, "");
     }
-    columns[MACHINE_MISSED].hidden = true;
-    report_heading(s, "The front: no layout of these machines beats one in time, cost and free "
-                      "memory");
-    columns_print(s->out, columns, MACHINE_COLUMNS, cells, all->front_count);
-    arena_destroy(arena);
 }
 
-static void print_terms(const struct session *s, const struct search_machines *all)
+struct fact *report_machines(struct arena *arena, const struct search_machines *all,
+                             const char *keys)
 {
     const struct search_terms *terms = &all->question.terms;
-    bool any = false;
-    for (size_t i = 0; i < all->count; i++)
-        any = any || all->rows[i].found;
-    if (any)
-        fprintf(s->out, "  1: %s%s; asked alone, `plan` tells all of it\n",
-                search_best_docs[terms->best],
-                terms->deadline_s > 0.0 || terms->budget_usd > 0.0 ? ", and it keeps the terms"
-                                                                   : "");
-    fprintf(s->out, "  *: no other that keeps the terms is as fast and as cheap a token\n");
-    fprintf(s->out, "  free: of the card. Training and cost are of training.tokens, %s failures\n",
-            any_weeks(all) ? "with" : "without");
-    if (any_weeks(all))
-        fprintf(s->out,
-                "  tokens/s that are kept; goodput of the leaders of each machine alone, all "
-                "by the same failures\n");
-}
-
-void report_machines(const struct session *s, const struct search_machines *all, const char *keys)
-{
-    struct arena *arena = arena_create();
-    struct text *cells = ARENA_ARRAY(arena, struct text, all->count * MACHINE_COLUMNS);
-    struct column columns[MACHINE_COLUMNS];
-    for (unsigned c = 0; c < MACHINE_COLUMNS; c++)
-        columns[c] = heads[c];
-    for (size_t i = 0; i < all->count; i++)
-        write_machine(&all->rows[i], &cells[i * MACHINE_COLUMNS]);
-    hide(all, cells, all->count, columns);
-    fprintf(s->out, "The best layout of each machine, by %s\n", keys);
-    columns_print(s->out, columns, MACHINE_COLUMNS, cells, all->count);
-    print_terms(s, all);
-    if (all->has_front && all->front_count > 0)
-        print_front(s, all, columns);
-    arena_destroy(arena);
+    struct fact *o = document_begin(arena, "orrery.plan-machines/1", NULL);
+    report_terms_facts(o, &all->question);
+    struct fact *machines = document_array(o, "machines"), *table = document_object(o, ".table");
+    struct fact *rows = document_array(table, ".rows");
+    bool found = false;
+    for (size_t i = 0; i < all->count; i++) {
+        set_machine(document_object(machines, NULL), &all->rows[i]);
+        show_machine(rows, &all->rows[i]);
+        found = found || all->rows[i].found;
+    }
+    choose_columns(table, all);
+    set_front(o, all);
+    document_word(o, ".keys", keys);
+    document_flag(o, ".found", found);
+    document_word(o, ".best_doc", search_best_docs[terms->best]);
+    document_flag(o, ".bounded", terms->deadline_s > 0.0 || terms->budget_usd > 0.0);
+    document_flag(o, ".with_weeks", any_weeks(all));
+    return o;
 }

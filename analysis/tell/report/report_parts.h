@@ -5,12 +5,10 @@
 #ifndef ORRERY_ANALYSIS_TELL_REPORT_REPORT_PARTS_H
 #define ORRERY_ANALYSIS_TELL_REPORT_REPORT_PARTS_H
 
-#include "analysis/output/terminal/session.h"
 #include "analysis/record/numbers/record.h"
 #include "analysis/tell/document/document_json.h"
 #include "analysis/tell/document/document_lines.h"
 
-void report_heading(const struct session *session, const char *text);
 /* What an interruption cost in all: work that was lost, and time that stood still. */
 double report_price_s(const struct interruption_row *one);
 /* What was asked, and what was chosen where nothing was: for report_head_lines. */

@@ -3,12 +3,13 @@
 #ifndef ORRERY_ANALYSIS_TELL_REPORT_REPORT_PLAN_H
 #define ORRERY_ANALYSIS_TELL_REPORT_REPORT_PLAN_H
 
-#include "analysis/output/terminal/session.h"
+#include "analysis/exchange/launch/launch_kind.h"
 #include "analysis/plan/search/search_batch.h"
 #include "analysis/plan/search/search_front.h"
 #include "analysis/plan/search/search_own.h"
 #include "analysis/plan/search/search_why.h"
 #include "analysis/record/evidence/measured_steps.h"
+#include "analysis/tell/document/document.h"
 #include "scenarios/assemble/scenario.h"
 
 struct plan_told {
@@ -21,9 +22,15 @@ struct plan_told {
     const struct measured_shift *shift; /* of the first leader, by steps that the user measured */
     const struct search_batch *batch;   /* another that divides better, where there is one */
     const char *line;                   /* the command that runs the first leader */
+    const struct launch_kind *launch;   /* of the first leader; NULL: no framework */
+    const struct launch_text *launch_text;
     double seconds;
 };
-void report_plan(const struct session *session, const struct plan_told *told);
+/* orrery.plan/1. */
+struct fact *report_plan(struct arena *arena, const struct plan_told *told);
+extern const char *const report_plan_lines[];
+/* `best` and `terms` of a search. */
+void report_terms_facts(struct fact *in, const struct search_question *question);
 /* "tp=8 pp=4 ...": the keys of a layout as --set takes them, with the section. */
 const char *report_plan_sets(struct arena *arena, const struct configuration *base,
                              const struct plan_layout *layout);

@@ -30,6 +30,11 @@ const char report_story_lines[] =
     "  {dim}all {.count} of them: run -v, or the table interruption{plain}\n"
     "{end}{end}";
 
+double report_price_s(const struct interruption_row *one)
+{
+    return one->lost_s + (one->others_went_on == 1 ? 0.0 : one->down_s);
+}
+
 struct cause_total {
     uint64_t stops;
     double lost_s, down_s;

@@ -1,0 +1,164 @@
+#include "analysis/tell/report/report_why.h"
+
+#include <math.h>
+
+#include "analysis/plan/search/search_weeks.h"
+#include "analysis/tell/report/report_layouts.h"
+#include "sim/units.h"
+
+const char report_why_lines[] =
+    "{each why}"
+    "\n{bold}Why not {.asked}{plain}\n"
+    "{if not .words}"
+    "  no layout has these values: tp x pp x cp x dp is the number of GPUs, {.gpus} here\n"
+    "{else}"
+    "  {matched} layouts have these values; "
+    "{if .fits}the best of them{else}none fits, and this one came furthest{end}:\n"
+    "  {wrap .words 2}"
+    "{if .broken}  it breaks a rule: {.rule}: {.broken}\n{end}"
+    "{each .lost}"
+    "{if .late}"
+    "  it misses the deadline: the training takes {.training_s} of {.deadline_s}\n"
+    "{end}"
+    "{if .dear}"
+    "  it exceeds the budget: the training costs {training_usd} of {terms.budget_usd}\n"
+    "{end}"
+    "{each .beside}"
+    "{if not .more}  it takes {step_time_s}, as long as the first: it leads\n{else}"
+    "  it takes {step_time_s}, {.more} {if .slower}more{else}less{end} than the first "
+    "({.first_s}); it is no slower with {as_fast_probability} probability\n"
+    "{if .first_kept}"
+    "  failures leave it {weeks..kept_tokens_per_day} tokens a day (goodput {weeks.goodput}), the "
+    "first {.first_kept} ({.first_goodput})\n"
+    "{end}"
+    "{each .parts}    {.part<13} {.seconds:+time}\n{end}"
+    "{end}{end}{end}"
+    "{each .overflow}"
+    "{if not first_failure}  its state and activations alone take {.least_bytes}\n{end}"
+    "{each first_failure}"
+    "{if .on_host}"
+    "  it does not fit: the node of rank {rank:digits} keeps {needed_bytes} in the memory of its "
+    "CPUs, which is {usable_bytes}\n"
+    "{else}"
+    "{if needed_bytes}"
+    "  it does not fit: it needs {needed_bytes} of {usable_bytes} (the card less --headroom)\n"
+    "{end}"
+    "  memory ends on rank {rank:digits} (stage {stage:digits}) at {tensor} ({tenant}, {bytes}) in "
+    "{at}, with {allocated_bytes} allocated\n"
+    "{end}{end}{end}"
+    "{end}{end}";
+
+void report_fates(struct fact *in, const uint32_t fates[FATE_COUNT])
+{
+    struct fact *o = document_object(in, "rejected");
+    for (unsigned f = FATE_RULE; f < FATE_LEADER; f++)
+        document_count(o, search_fate_names[f], fates[f]);
+}
+
+static void set_failure(struct fact *in, const struct search_overflow *f)
+{
+    struct fact *o = document_object_if(f->known, in, "first_failure");
+    if (o == NULL)
+        return;
+    document_count(o, "rank", f->rank);
+    document_count(o, "stage", f->stage);
+    document_word(o, "tensor", f->tensor);
+    document_word(o, "tenant", f->tenant);
+    document_word(o, "at", f->call_site);
+    document_real(o, "bytes", IN_BYTES, f->bytes);
+    document_real(o, "short_bytes", IN_BYTES, f->short_bytes);
+    document_real(o, "allocated_bytes", IN_BYTES, f->allocated_bytes);
+    document_real(o, "needed_bytes", IN_BYTES, f->needed_bytes);
+    document_real(o, "usable_bytes", IN_BYTES, f->usable_bytes);
+    document_flag(o, ".on_host", f->on_host);
+}
+
+static void set_layout(struct fact *in, const struct search_verdict *v)
+{
+    const struct search_row *row = v->row;
+    struct fact *o = document_object(in, "layout");
+    report_layout_facts(o, &row->layout);
+    document_word(o, "fate", search_fate_names[row->fate]);
+    document_word(o, "rule", row->rule);
+    document_word(o, "sentence", v->rule[0] != '\0' ? v->rule : NULL);
+    document_real(o, "least_step_time_s", IN_SECONDS,
+                  row->least_s > 0.0 ? row->least_s : (double)NAN);
+    document_real(o, "least_bytes", IN_BYTES,
+                  row->least_bytes > 0.0 ? row->least_bytes : (double)NAN);
+    set_failure(o, &v->overflow);
+    document_word(o, "missed", v->missed != FATE_OPEN ? search_fate_names[v->missed] : NULL);
+    struct fact *played = document_object_if(v->played, o, "played");
+    document_null(o, "lost_s");
+    if (played == NULL)
+        return;
+    report_leader_facts(played, &v->leader, row, 0);
+    report_breakdown_facts(o, "lost_s", v->lost_s);
+}
+
+static void show_parts(struct fact *in, const double lost_s[PART_COUNT], double least_s)
+{
+    struct fact *array = document_array(in, ".parts");
+    for (unsigned p = 0; p < PART_COUNT; p++) {
+        if (!(fabs(lost_s[p]) > least_s))
+            continue;
+        struct fact *o = document_object(array, NULL);
+        document_word(o, ".part", breakdown_names[p]);
+        document_real(o, ".seconds", IN_SECONDS, lost_s[p]);
+    }
+}
+
+/* Beside the first leader. */
+static void show_beside(struct fact *in, const struct search_leader *first,
+                        const struct search_verdict *v)
+{
+    struct fact *o = document_object_if(first != NULL, in, ".beside");
+    if (o == NULL)
+        return;
+    const double more_s = v->leader.step_s - first->step_s;
+    const bool same = fabs(more_s) <= 1e-12 * first->step_s;
+    const bool weeks = v->leader.weeks != NULL && first->weeks != NULL;
+    document_real(o, ".more", IN_RATIO, same ? (double)NAN : fabs(more_s) / first->step_s);
+    document_flag(o, ".slower", more_s >= 0.0);
+    document_real(o, ".first_s", IN_SECONDS, first->step_s);
+    document_real(o, ".first_kept", IN_QUANTITY,
+                  weeks ? first->weeks->tokens_per_s * DAY : (double)NAN);
+    document_real(o, ".first_goodput", IN_RATIO, weeks ? first->weeks->goodput_ratio : (double)NAN);
+    show_parts(o, v->lost_s, 1e-4 * first->step_s);
+}
+
+void report_why(struct fact *in, const struct search *search, const struct search_verdict *v,
+                const char *asked)
+{
+    struct fact *o = document_object_if(v != NULL, in, "why");
+    if (o == NULL)
+        return;
+    document_quote(o, ".asked", asked);
+    document_count(o, "matched", v->found->counts.considered);
+    report_fates(o, v->found->counts.fates);
+    document_null(o, ".words");
+    document_null(o, ".broken");
+    document_null(o, ".rule");
+    document_null(o, ".fits");
+    document_null(o, ".lost");
+    document_null(o, ".overflow");
+    if (v->row == NULL)
+        return;
+    set_layout(o, v);
+    document_word(o, ".words", report_layout_words(o->arena, &v->row->layout));
+    const bool broken = v->rule[0] != '\0';
+    document_word(o, ".broken", broken ? v->rule : NULL);
+    document_word(o, ".rule", v->row->rule);
+    document_flag(o, ".fits", v->played);
+    struct fact *lost = document_object_if(!broken && v->played, o, ".lost");
+    if (lost != NULL) {
+        report_leader_facts(lost, &v->leader, v->row, 0);
+        document_flag(lost, ".late", v->missed == FATE_DEADLINE);
+        document_flag(lost, ".dear", v->missed == FATE_BUDGET);
+        show_beside(lost, search->leader_count > 0 ? &search->leaders[0] : NULL, v);
+    }
+    if (!broken && !v->played) {
+        struct fact *overflow = document_object(o, ".overflow");
+        document_real(overflow, ".least_bytes", IN_BYTES, v->row->least_bytes);
+        set_failure(overflow, &v->overflow);
+    }
+}

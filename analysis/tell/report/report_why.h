@@ -1,0 +1,15 @@
+/* report_why.h - what `plan --why` found, as facts and lines of a plan. */
+#ifndef ORRERY_ANALYSIS_TELL_REPORT_REPORT_WHY_H
+#define ORRERY_ANALYSIS_TELL_REPORT_REPORT_WHY_H
+
+#include "analysis/plan/search/search_why.h"
+#include "analysis/tell/document/document.h"
+
+/* `rejected`: how many layouts met each fate. */
+void report_fates(struct fact *in, const uint32_t fates[FATE_COUNT]);
+/* `why`; null where nothing was asked (`verdict` NULL). `asked`: in the user's words. */
+void report_why(struct fact *in, const struct search *search, const struct search_verdict *verdict,
+                const char *asked);
+extern const char report_why_lines[];
+
+#endif

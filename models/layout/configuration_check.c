@@ -393,6 +393,29 @@ static void check_model(struct rule_report *r)
     }
 }
 
+/* Megatron's FullCudaGraphWrapper (megatron/core/full_cuda_graph.py) replays a step that asks the
+ * host nothing. */
+static void check_graphs(struct rule_report *r)
+{
+    const struct configuration *c = r->c;
+    unsigned graphs;
+    if (!software_graphs(c->software.graphs.modules, &graphs)) {
+        rule_say(
+            r, false, "software.cuda_graphs",
+            "'%.40s' is none of none, full, layer, on, or modules joined by +: attn, mlp, moe, "
+            "moe_router, moe_preprocess",
+            c->software.graphs.modules);
+        return;
+    }
+    const bool waits = c->model.moe.experts > 0 && !(c->layout.experts.capacity > 0.0) &&
+                       !(configuration_expert_room(c) > 0.0);
+    if (waits && (graphs & GRAPH_EXPERTS) != 0)
+        rule_say(r, false, "software.cuda_graphs",
+                 "experts cannot be captured while the host waits for the number of their rows: "
+                 "set layout.expert_capacity, or layout.dispatch: hybridep with rank_capacity, or "
+                 "capture attn+moe_router+moe_preprocess");
+}
+
 unsigned configuration_check(const struct configuration *c, struct rule_break *out,
                              unsigned capacity)
 {
@@ -413,6 +436,7 @@ unsigned configuration_check(const struct configuration *c, struct rule_break *o
     configuration_check_experts(&r);
     configuration_check_state(&r);
     configuration_check_offload(&r);
+    check_graphs(&r);
     return r.count;
 }
 

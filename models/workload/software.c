@@ -33,6 +33,40 @@ const char *software_not_modelled(const char *name)
     return NULL;
 }
 
+bool software_graphs(const char *text, unsigned *modules)
+{
+    static const struct {
+        const char *name;
+        unsigned modules;
+        bool alone;
+    } words[] = {{"none", 0, true},
+                 {"full", GRAPH_LAYER | GRAPH_ITERATION, true},
+                 {"layer", GRAPH_LAYER, true},
+                 {"on", GRAPH_LAYER, true},
+                 {"attn", GRAPH_ATTENTION, false},
+                 {"mlp", GRAPH_MLP, false},
+                 {"moe", GRAPH_EXPERTS | GRAPH_ROUTER | GRAPH_PREPROCESS, false},
+                 {"moe_router", GRAPH_ROUTER, false},
+                 {"moe_preprocess", GRAPH_PREPROCESS, false}};
+    *modules = 0;
+    if (text == NULL)
+        return true;
+    const bool several = strchr(text, '+') != NULL;
+    for (const char *at = text;; at++) {
+        const size_t length = strcspn(at, "+");
+        unsigned i = 0;
+        while (i < sizeof words / sizeof words[0] &&
+               (strlen(words[i].name) != length || strncmp(words[i].name, at, length) != 0))
+            i++;
+        if (i == sizeof words / sizeof words[0] || (words[i].alone && several))
+            return false;
+        *modules |= words[i].modules;
+        at += length;
+        if (*at == '\0')
+            return true;
+    }
+}
+
 const struct param software_params[] = {
     {"launch", PARAM_TIME, AT(host.launch_s), 0, HOST_MAX, "10us", NULL,
      "Host time to launch one kernel."},
@@ -46,6 +80,11 @@ const struct param software_params[] = {
      "Host time to load a microbatch."},
     {"host_sync_loss", PARAM_FLAG, AT(host.sync_loss), 0, 0, "true", NULL,
      "The host synchronises with the GPU at the end of a step, to read the loss."},
+    {"cuda_graphs", PARAM_TEXT, AT(graphs.modules), 0, 0, "none", NULL,
+     "What CUDA graphs replay: none; full (forward and backward of a whole step); layer, or on "
+     "(each "
+     "layer's modules); or modules joined by +: attn, mlp, moe, moe_router, moe_preprocess. A "
+     "captured stretch costs the host one launch, a whole step none."},
     {"norm_forward_bytes", PARAM_RATIO, AT(block.norm_forward_bytes), 0, BYTES_MAX, "4", NULL,
      "Memory traffic of a norm forward, bytes for each element of its input: read, write."},
     {"norm_backward_bytes", PARAM_RATIO, AT(block.norm_backward_bytes), 0, BYTES_MAX, "8", NULL,
@@ -133,9 +172,17 @@ const struct param software_params[] = {
      "gradient; false: one forward cast writes both copies, which are kept."},
     {"fp8_weights_each", PARAM_FLAG, AT(fp8.weights_each), 0, 0, "false", NULL,
      "Weights are cast to 8 bits in every microbatch; false: once per step."},
+    {"fp8_attention", PARAM_FLAG, AT(fp8.attention), 0, 0, "false", NULL,
+     "The attention kernel multiplies 8-bit operands, where the linear layers do (cuDNN)."},
     {"router_fusion", PARAM_FLAG, AT(experts.router_fusion), 0, 0, "false", NULL,
      "One kernel scores and selects the experts of a token (Megatron's --moe-router-fusion); "
      "false: one kernel per operator."},
+    {"fused_grouped_mlp", PARAM_FLAG, AT(experts.fused_mlp), 0, 0, "false", NULL,
+     "Grouped GEMMs of experts apply the activation and cast their output in the same kernel, "
+     "forward and backward (Transformer Engine 2.14 with cuDNN front end 1.19, MXFP8)."},
+    {"moe_paged_stash", PARAM_FLAG, AT(experts.paged_stash), 0, 0, "false", NULL,
+     "Of rank_capacity's buffers only the rows that came are kept for the backward pass (paged "
+     "stash); false: the whole buffer is."},
     {"shared_expert_overlap", PARAM_FLAG, AT(experts.shared_overlap), 0, 0, "false", NULL,
      "Shared experts overlap with the all-to-alls of the routed ones: the up projection with "
      "dispatch, the down projection with combine (Megatron's --moe-shared-expert-overlap, off by "
@@ -270,7 +317,7 @@ const struct param software_params[] = {
      "The gradient norm is reduced over all ranks of the model before the update."},
     {"framework", PARAM_TEXT, AT(framework), 0, 0, "", NULL,
      "Framework of this profile, as published runs name it; default: the profile's own name."},
-    {"release", PARAM_COUNT, AT(release), 0, 3000, "0", NULL,
+    {"year", PARAM_COUNT, AT(year), 0, 3000, "0", NULL,
      "Year of this version. `validate` chooses the oldest version that can do what a run did."},
     {"sequence_parallelism", PARAM_FLAG, AT(offers.sequence_parallelism), 0, 0, "true", NULL,
      "This version can split norms and residuals over the tensor parallel ranks."},

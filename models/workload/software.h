@@ -43,6 +43,18 @@ enum recompute {
 };
 extern const char *const recompute_names[]; /* NULL-ended, in that order */
 
+/* What CUDA graphs replay, by the modules of Megatron's --cuda-graph-modules; a captured stretch
+ * costs the host one launch. */
+enum graph_module {
+    GRAPH_ATTENTION = 1 << 0,
+    GRAPH_MLP = 1 << 1,
+    GRAPH_EXPERTS = 1 << 2, /* dispatch, experts, combine */
+    GRAPH_ROUTER = 1 << 3,
+    GRAPH_PREPROCESS = 1 << 4, /* counts and order of the rows that go to experts */
+    GRAPH_LAYER = (1 << 5) - 1,
+    GRAPH_ITERATION = 1 << 5 /* forward and backward of a step in one graph */
+};
+
 /* Host time. */
 struct software_host {
     double launch_s;         /* host time to launch one kernel */
@@ -51,6 +63,10 @@ struct software_host {
     double optimizer_s;      /* host time of one optimizer step */
     double data_s;           /* host time to fetch a microbatch */
     bool sync_loss;          /* the host waits for the GPU at the end of a step */
+};
+/* CUDA graphs. */
+struct software_graphs {
+    const char *modules; /* as software_graphs reads it; NULL: none */
 };
 /* Memory-bound kernels of a block: HBM bytes an element, kernels launched. */
 struct software_block {
@@ -95,10 +111,13 @@ struct software_fp8 {
     bool casts_again;      /* 16-bit inputs are kept, and cast again for the weight gradient */
     bool activation_cache; /* inputs of activations are kept in eight bits */
     bool attention_cache;  /* the attention's output is kept once, in twelve */
+    bool attention;        /* the products of the attention core are of eight bits */
 };
 /* Mixtures of experts. */
 struct software_experts {
     bool router_fusion;  /* one kernel chooses experts */
+    bool fused_mlp;      /* grouped products end in the activation and in their own casts */
+    bool paged_stash;    /* rows that came are kept for the backward pass, not room for all */
     bool shared_overlap; /* shared experts run beside the exchanges with the routed ones */
 };
 /* Tensor parallelism. */
@@ -196,8 +215,9 @@ struct software_profile {
     const char *name;
     bool pxn; /* its NCCL reaches the NIC of another GPU over NVLink, not through the CPUs */
     const char *framework; /* whose version this is; "": its own */
-    uint64_t release;      /* year of the version; 0: not said */
+    uint64_t year;         /* of the version; 0: not said */
     struct software_host host;
+    struct software_graphs graphs;
     struct software_block block;
     struct software_head head;
     struct software_attention attention;
@@ -213,6 +233,10 @@ struct software_profile {
     struct software_offers offers;
     struct software_usual usual;
 };
+/* Reads "none", "full" (GRAPH_ITERATION), "layer" or "on" (GRAPH_LAYER: what Transformer Engine
+ * captures unless told), or modules joined by + (attn, mlp, moe, moe_router, moe_preprocess) into
+ * bits of enum graph_module; false: it is none of these. NULL: none. */
+bool software_graphs(const char *text, unsigned *modules);
 /* Why a framework that people ask for has no profile, in a sentence; NULL: nothing is known of it.
  */
 const char *software_not_modelled(const char *name);

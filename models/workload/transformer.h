@@ -252,6 +252,7 @@ struct segment {
     const char *name;    /* "attention", "mlp", "norm" */
     bool attention_core; /* selective recomputation repeats this segment's core kernels */
     bool host_waits;     /* forward: the host reads a result of its kernels before it goes on */
+    unsigned modules;    /* enum graph_module that its pieces belong to; 0: no module of a layer */
     unsigned wgrad_beside_count; /* the last of wgrad, that may run beside backward_after */
     uint32_t repeated;           /* bit set of `forward` that recomputation of a part runs again */
     struct segment_transfers transfers;

@@ -105,11 +105,35 @@ static double between_forward_bytes(const struct rank_share *share, const struct
            (b->causal ? software->attention.math_mask_bytes : 0.0);
 }
 
+/* Operands of the core in eight bits, as those of the linear layers are. */
+static bool eight_bit(const struct rank_share *share)
+{
+    return share->context->software->fp8.attention &&
+           share->element.linear_bytes < share->element.core_bytes;
+}
+
+/* Read in 16 bits, written in eight: queries, keys and values forward, the gradient of the output
+ * backward. */
+static void cast_operands(const struct rank_share *share, bool backward, struct segment *out)
+{
+    const double width =
+        backward ? share->attention.output
+                 : share->attention.query + share->attention.key + share->attention.value;
+    const struct kernel cast =
+        gpu_kernel_memory(backward ? "fp8 cast attention gradient" : "fp8 cast attention",
+                          share->tokens * width * (share->element.core_bytes + 1.0), 1.0);
+    if (backward)
+        transformer_piece_dgrad(out, cast);
+    else
+        transformer_piece_forward(out, cast);
+}
+
 static struct kernel flash(const struct rank_share *share, const struct blocks *b, bool backward)
 {
     const struct layer_context *c = share->context;
     return gpu_kernel_attention(
-        backward ? "attention gradient" : "attention", c->precision->attention_peak,
+        backward ? "attention gradient" : "attention",
+        eight_bit(share) ? PEAK_FP8 : c->precision->attention_peak,
         &(struct attention_shape){.kernel = c->attention,
                                   .causal = b->causal,
                                   .backward = backward,
@@ -138,6 +162,8 @@ void transformer_attention_forward(const struct rank_share *all, bool ring, stru
         transformer_piece_forward(
             out, product(share, "context", &b, b.queries, share->attention.value_size, b.keys));
     } else {
+        if (eight_bit(share))
+            cast_operands(share, false, out);
         transformer_piece_forward(out, flash(share, &b, false));
     }
     out->attention_core = true;
@@ -152,6 +178,8 @@ void transformer_attention_backward(const struct rank_share *all, bool ring, str
     struct blocks b = windowed(share, blocks_of(share, ring));
     double size = share->attention.head_size, values = share->attention.value_size;
     if (c->attention != ATTENTION_MATH) {
+        if (eight_bit(share))
+            cast_operands(share, true, out);
         transformer_piece_dgrad(out, flash(share, &b, true));
         return;
     }

@@ -139,7 +139,9 @@ static void keep_route(const struct rank_share *s, struct segment *out)
 
 void transformer_experts_keep(const struct rank_share *s, enum piece piece, struct segment *out)
 {
-    const double rows = s->experts.held, latents = s->latent.q_rank + s->latent.kv_rank;
+    const bool paged = s->context->software->experts.paged_stash;
+    const double rows = paged ? s->experts.filled : s->experts.held;
+    const double latents = s->latent.q_rank + s->latent.kv_rank;
     if (piece == PIECE_LATENT) {
         keep_input(out, "latent input", s->norm_tokens * s->hidden * s->element.kept_bytes);
         out->saved.tensors[out->saved.count - 1].rebuilt = transformer_norms_rebuilt(s);

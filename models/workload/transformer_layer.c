@@ -29,6 +29,9 @@ static struct segment *segment_add(struct layer_writer *w, const char *name, enu
     struct segment *segment = &w->layer->segments[w->layer->segment_count++];
     segment->name = name;
     segment->memory.output_bytes = output_bytes;
+    segment->modules = transformer_piece_modules(&w->share, first, last);
+    if (segment->modules == 0) /* the second norm by itself goes with what follows it */
+        segment->modules = w->experts ? GRAPH_ROUTER : GRAPH_MLP;
     transformer_piece_write(&w->share, first, last, segment);
     return segment;
 }

@@ -100,7 +100,7 @@ static void cast_input(const struct rank_share *share, const struct linear *l, s
     const bool once =
         share->context->software->fp8.casts_again || l->cached > 0.0 || (sent && transposes(share));
     double copies = once ? 1.0 : cast_copies(share);
-    if (!l->shares && !(l->column && norm_casts(share)))
+    if (!l->shares && !l->input_narrow && !(l->column && norm_casts(share)))
         transformer_piece_forward(out, cast(share, "fp8 cast", l, rows * l->inputs, copies));
     if (share->context->software->fp8.weights_each || casts_gathered(share))
         transformer_piece_forward(out, cast_weights(share, l));
@@ -189,7 +189,9 @@ static void cast_gradient(const struct rank_share *share, const struct linear *l
     bool sent = !l->column && gathered(share);
     double rows = sent ? share->norm_tokens : l->rows;
     double copies = sent && transposes(share) ? 1.0 : cast_copies(share);
-    transformer_piece_dgrad(out, cast(share, "fp8 cast gradient", l, rows * l->outputs, copies));
+    if (!l->gradient_narrow)
+        transformer_piece_dgrad(out,
+                                cast(share, "fp8 cast gradient", l, rows * l->outputs, copies));
     if (casts_gathered(share))
         transformer_piece_dgrad(out, cast_weights(share, l));
     if (share->context->gathers_weights && transposes(share) &&

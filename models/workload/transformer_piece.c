@@ -107,10 +107,37 @@ bool transformer_piece_present(const struct rank_share *share, enum piece piece)
     return piece < PIECE_ROUTE || piece > PIECE_COMBINE || share->experts.count > 0.0;
 }
 
+unsigned transformer_piece_modules(const struct rank_share *share, enum piece first,
+                                   enum piece last)
+{
+    static const unsigned modules[PIECE_KIND_COUNT] = {[PIECE_NORM1] = GRAPH_ATTENTION,
+                                                       [PIECE_LATENT] = GRAPH_ATTENTION,
+                                                       [PIECE_QKV] = GRAPH_ATTENTION,
+                                                       [PIECE_ROPE] = GRAPH_ATTENTION,
+                                                       [PIECE_RING] = GRAPH_ATTENTION,
+                                                       [PIECE_CORE] = GRAPH_ATTENTION,
+                                                       [PIECE_PROJECT] = GRAPH_ATTENTION,
+                                                       [PIECE_UP] = GRAPH_MLP,
+                                                       [PIECE_ACTIVATE] = GRAPH_MLP,
+                                                       [PIECE_DOWN] = GRAPH_MLP,
+                                                       [PIECE_EXPERT_UP] = GRAPH_EXPERTS,
+                                                       [PIECE_EXPERT_ACTIVATE] = GRAPH_EXPERTS,
+                                                       [PIECE_COMBINE] = GRAPH_EXPERTS,
+                                                       [PIECE_EXPERT_DOWN] = GRAPH_EXPERTS,
+                                                       [PIECE_ROUTE] =
+                                                           GRAPH_ROUTER | GRAPH_PREPROCESS};
+    unsigned out = 0;
+    for (enum piece piece = first; piece <= last; piece++)
+        out |= transformer_piece_present(share, piece) ? modules[piece] : 0;
+    return out;
+}
+
 static bool absent(const struct rank_share *share, enum piece piece)
 {
     const struct layer_context *c = share->context;
     if (!transformer_piece_present(share, piece))
+        return true;
+    if (piece == PIECE_EXPERT_ACTIVATE && transformer_fused_experts(share))
         return true;
     if (piece == PIECE_ROPE)
         return c->model->position != POSITION_ROPE && !c->model->norm.qk_norms;

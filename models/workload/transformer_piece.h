@@ -132,6 +132,7 @@ struct linear {
     double groups; /* so many alike, one for each expert, which share the rows */
     double tiled;  /* rows of which tiles are counted; 0: all */
     double cached; /* bytes of an element that its input is kept in apart; 0: as a copy of it */
+    bool input_narrow, gradient_narrow; /* the kernel before has cast it: its input, its gradient */
 };
 enum {
     PIECE_LINEAR_MAX = 3
@@ -139,8 +140,15 @@ enum {
 /* The linear layers of a piece: one, or one for each of what its software keeps apart. */
 unsigned transformer_piece_linears(const struct rank_share *share, enum piece piece,
                                    struct linear out[PIECE_LINEAR_MAX]);
+/* The grouped products of experts end in the activation and in casts of what they write (TE 2.14,
+ * cuDNN front end 1.19: grouped GEMM + SwiGLU, + dSwiGLU), where linear layers are narrow. */
+bool transformer_fused_experts(const struct rank_share *share);
 /* Is there anything to do in this piece of such a layer, of those that not every layer has? */
 bool transformer_piece_present(const struct rank_share *share, enum piece piece);
+/* Modules of Megatron's layer (enum graph_module) whose CUDA graphs capture these pieces; 0: those
+ * around them (megatron/core/transformer/transformer_layer.py). */
+unsigned transformer_piece_modules(const struct rank_share *share, enum piece first,
+                                   enum piece last);
 /* Recomputation by modules makes the outputs of norms again: where their inputs are kept, and where
  * no other rank's part is needed. */
 bool transformer_norms_rebuilt(const struct rank_share *share);

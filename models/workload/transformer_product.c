@@ -10,9 +10,9 @@ static unsigned separate(const struct rank_share *s, const char *const names[][3
                          const double outputs[], unsigned count, struct linear *out)
 {
     for (unsigned i = 0; i < count; i++)
-        out[i] =
-            (struct linear){names[i][0], names[i][1], names[i][2], s->tokens, s->hidden, outputs[i],
-                            i > 0,       true,        false,       1.0,       0.0,       0.0};
+        out[i] = (struct linear){names[i][0], names[i][1], names[i][2], s->tokens, s->hidden,
+                                 outputs[i],  i > 0,       true,        false,     1.0,
+                                 0.0,         0.0,         false,       false};
     return count;
 }
 
@@ -20,8 +20,8 @@ static unsigned separate(const struct rank_share *s, const char *const names[][3
 static struct linear whole(const struct rank_share *s, const char *const names[3], double inputs,
                            double outputs, bool column)
 {
-    return (struct linear){names[0], names[1], names[2], s->tokens, inputs, outputs,
-                           false,    column,   false,    1.0,       0.0,    0.0};
+    return (struct linear){names[0], names[1], names[2], s->tokens, inputs, outputs, false,
+                           column,   false,    1.0,      0.0,       0.0,    false,   false};
 }
 
 /* Latent attention: what goes down is not split, and reads this rank's part of the sequence
@@ -74,6 +74,12 @@ static unsigned up_linears(const struct rank_share *s, struct linear *out)
     return 1;
 }
 
+bool transformer_fused_experts(const struct rank_share *share)
+{
+    return share->context->software->experts.fused_mlp &&
+           share->element.linear_bytes < share->element.core_bytes;
+}
+
 /* One product for each expert of this rank, of its part of the rows. */
 static unsigned expert_linear(const struct rank_share *s, bool up, struct linear *out)
 {
@@ -86,6 +92,8 @@ static unsigned expert_linear(const struct rank_share *s, bool up, struct linear
     out[0].rows = s->experts.filled;
     out[0].tiled = s->experts.tiled;
     out[0].groups = s->experts.count;
+    out[0].input_narrow = !up && transformer_fused_experts(s);
+    out[0].gradient_narrow = up && transformer_fused_experts(s);
     return 1;
 }
 

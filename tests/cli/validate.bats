@@ -317,10 +317,39 @@ SQL
     expect 2 "$ORRERY" validate few.csv --uncertainty=100000
 }
 
+@test "a fact that the source states goes before its column; one without a key is not told; a broken list is refused" {
+    steps="$BATS_TEST_DIRNAME/../validation/steps.csv"
+    stated() { # FACTS
+        awk -F, -v OFS=, -v facts="$1" 'NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i; print; next}
+            $at["source"] == "dgxc" && $at["gpus"] == 64 && $at["pp"] > 1 && !n++ {
+                $at["row_id"] = "said"; $at["recompute"] = "none"; $at["stated"] = facts; print}' "$steps" >said.csv
+    }
+    stated 'layout.recompute=full;software.bucket=75MB;software.nobody_knows=7;model.experts_nowhere.x=1'
+    expect 0 "$ORRERY" validate said.csv --explain said
+    grep -Eq '^  recompute: full +# column stated$' out
+    grep -Eq '^  bucket: 75MB +# column stated$' out
+    [ "$(grep -c 'recompute:' out)" = 1 ]
+    ! grep -q 'nobody_knows\|nowhere' out
+    cp out said.yaml
+    expect 0 "$ORRERY" check said.yaml
+    "$ORRERY" validate said.csv --json >with.json
+    stated ''
+    "$ORRERY" validate said.csv --json >without.json
+    slower="select json_extract(readfile('with.json'), '\$.rows[0].predicted') > 1.1 * json_extract(readfile('without.json'), '\$.rows[0].predicted')"
+    [ "$(sql :memory: "$slower")" = 1 ]
+    for broken in 'layout.recompute' 'recompute=full' 'layout.recompute=' 'layout.recompute=a b' 'layout.recompute=full;layout.recompute=none' \
+        'layout.recompute=full]' ';;' "$(seq -s ';' -f 'software.fact%g=1' 40)"; do
+        stated "$broken"
+        expect 0 "$ORRERY" validate said.csv
+        grep -q 'refused' out
+        grep -q 'stated' out
+    done
+}
+
 @test "what a row does not say is left to the door, as in any scenario" {
     awk -F, -v OFS=, 'NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i; print; next}
         $at["source"] == "dgxc" && $at["gpus"] == 64 && !n++ {
-            $at["row_id"] = "open"; $at["recompute"] = $at["microbatch"] = $at["zero"] = $at["attention"] = ""; print}' \
+            $at["row_id"] = "open"; $at["recompute"] = $at["microbatch"] = $at["zero"] = $at["attention"] = $at["stated"] = ""; print}' \
         "$BATS_TEST_DIRNAME/../validation/steps.csv" >open.csv
     expect 0 "$ORRERY" validate open.csv --explain open
     for line in 'recompute: least .*# chosen: column recompute is empty' 'microbatch: best .*# chosen: column microbatch is empty' \

@@ -52,6 +52,7 @@ void validate_run_read(struct cells *c, struct validate_run *r)
     *r = (struct validate_run){.cells = *c};
     read_model(c, r);
     read_words(c, r);
+    validate_stated_read(c, &r->stated);
     r->sequence = validate_cells_count(c, "seq_len", 0);
     r->global_batch = validate_cells_count(c, "global_batch", 0);
     r->gpu = validate_cells_word(c, "gpu");
@@ -136,7 +137,7 @@ struct scenario *validate_scenario(const struct validation *v, const char *text,
     return s;
 }
 
-struct scenario *validate_run_scenario(const struct validation *v, const struct validate_run *run,
+struct scenario *validate_run_scenario(const struct validation *v, struct validate_run *run,
                                        struct validate_row *row)
 {
     if (row->refused)

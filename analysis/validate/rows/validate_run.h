@@ -41,6 +41,7 @@ struct validate_run {
     double gradient_bytes;
     struct cells cells;              /* of the row; all 0: of none */
     struct validate_origins origins; /* of what does not stand in the column of its name */
+    struct validate_stated stated;
     struct validate_run_model model;
     struct validate_run_layout layout;
     struct validate_run_says says;
@@ -48,10 +49,10 @@ struct validate_run {
 /* By the column names of steps.csv; columns that are not there read as empty. */
 void validate_run_read(struct cells *cells, struct validate_run *out);
 /* Writes the scenario of the run, every key with its origin; false with the row refused. */
-bool validate_run_write(const struct validation *v, const struct validate_run *run,
+bool validate_run_write(const struct validation *v, struct validate_run *run,
                         struct validate_text *out, struct validate_row *row);
 /* A scenario without errors, to be freed by scenario_destroy; NULL with the row refused. */
-struct scenario *validate_run_scenario(const struct validation *v, const struct validate_run *run,
+struct scenario *validate_run_scenario(const struct validation *v, struct validate_run *run,
                                        struct validate_row *row);
 
 /* The scenario of a row of steps.csv, and what was measured of it; NULL with the row refused. */

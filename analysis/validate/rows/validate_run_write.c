@@ -259,7 +259,7 @@ static void add_software(const struct writer *w)
     validate_text_close(w->text);
 }
 
-bool validate_run_write(const struct validation *v, const struct validate_run *run,
+bool validate_run_write(const struct validation *v, struct validate_run *run,
                         struct validate_text *out, struct validate_row *row)
 {
     struct writer w = {out, run, validate_version(v->versions, run),
@@ -276,6 +276,7 @@ bool validate_run_write(const struct validation *v, const struct validate_run *r
                             run->schedule);
         return false;
     }
+    out->stated = &run->stated;
     if (!validate_cluster(v, run, out, row))
         return false;
     add_model(&w);

@@ -33,6 +33,7 @@ static bool read_profile(struct arena *arena, const char *catalogue, const char 
     if (found) {
         out->name = arena_text(arena, out->name);
         out->framework = arena_text(arena, out->framework);
+        out->graphs.modules = arena_text(arena, out->graphs.modules);
         out->usual.sharding = arena_text(arena, out->usual.sharding);
         out->usual.full_sharding = arena_text(arena, out->usual.full_sharding);
     }
@@ -138,8 +139,8 @@ static bool superseded(const struct validate_versions *versions, const struct so
     const uint64_t card = card_release(versions, run->gpu);
     for (unsigned i = 0; i < versions->count; i++) {
         const struct software_profile *newer = &versions->profiles[i];
-        if (strcmp(framework_of(newer), framework_of(p)) == 0 && newer->release > p->release &&
-            newer->release <= card)
+        if (strcmp(framework_of(newer), framework_of(p)) == 0 && newer->year > p->year &&
+            newer->year <= card)
             return true;
     }
     return false;
@@ -160,7 +161,7 @@ const struct software_profile *validate_version(const struct validate_versions *
             continue;
         bool better = found == NULL || (able(p, run) && !able(found, run));
         if (found != NULL && able(p, run) == able(found, run))
-            better = able(p, run) ? p->release < found->release : p->release > found->release;
+            better = able(p, run) ? p->year < found->year : p->year > found->year;
         found = better ? p : found;
     }
     return found;

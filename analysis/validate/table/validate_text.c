@@ -28,28 +28,57 @@ void validate_text_add(struct validate_text *t, const char *format, ...)
 
 void validate_text_open(struct validate_text *t, const char *key)
 {
+    CHECK(t->depth < VALIDATE_TEXT_DEPTH);
     validate_text_add(t, "%*s%s:\n", (int)t->depth * INDENT, "", key);
+    snprintf(t->path[t->depth], sizeof t->path[t->depth], "%.*s%s%.40s", STATED_SIZE - 42,
+             t->depth > 0 ? t->path[t->depth - 1] : "", t->depth > 0 ? "." : "", key);
     t->depth++;
+}
+
+static void add_key(struct validate_text *t, const char *key, const char *value, const char *origin)
+{
+    const size_t begin = t->length;
+    validate_text_add(t, "%*s%s: %s", (int)t->depth * INDENT, "", key, value);
+    const int width = (int)(t->length - begin);
+    validate_text_add(t, "%*s  # %s\n", width < ORIGIN_COLUMN ? ORIGIN_COLUMN - width : 0, "",
+                      origin);
+}
+
+static void add_stated(struct validate_text *t, struct stated_fact *fact)
+{
+    add_key(t, fact->key, fact->value, "column stated");
+    fact->told = true;
 }
 
 void validate_text_close(struct validate_text *t)
 {
     CHECK(t->depth > 0);
+    const unsigned count = t->stated != NULL ? t->stated->count : 0;
+    for (unsigned i = 0; i < count; i++) {
+        struct stated_fact *fact = &t->stated->facts[i];
+        if (fact->known && !fact->told && strcmp(fact->section, t->path[t->depth - 1]) == 0)
+            add_stated(t, fact);
+    }
     t->depth--;
 }
 
 void validate_text_key(struct validate_text *t, const char *key, const char *origin,
                        const char *format, ...)
 {
-    size_t begin = t->length;
+    struct stated_fact *fact = t->stated != NULL && t->depth > 0
+                                   ? validate_stated_find(t->stated, t->path[t->depth - 1], key)
+                                   : NULL;
+    if (fact != NULL) {
+        add_stated(t, fact);
+        return;
+    }
+    char value[512];
     va_list list;
-    validate_text_add(t, "%*s%s: ", (int)t->depth * INDENT, "", key);
     va_start(list, format);
-    add_list(t, format, list);
+    const int written = vsnprintf(value, sizeof value, format, list);
     va_end(list);
-    int width = (int)(t->length - begin);
-    validate_text_add(t, "%*s  # %s\n", width < ORIGIN_COLUMN ? ORIGIN_COLUMN - width : 0, "",
-                      origin);
+    CHECK(written >= 0 && (size_t)written < sizeof value);
+    add_key(t, key, value, origin);
 }
 
 void validate_origins_add(struct validate_origins *origins, const char *column, const char *origin)

@@ -3,18 +3,24 @@
 #ifndef ORRERY_ANALYSIS_VALIDATE_TABLE_VALIDATE_TEXT_H
 #define ORRERY_ANALYSIS_VALIDATE_TABLE_VALIDATE_TEXT_H
 
-#include "analysis/validate/table/validate_cells.h"
+#include "analysis/validate/table/validate_stated.h"
 
 enum {
     VALIDATE_TEXT_SIZE = 12288,
+    VALIDATE_TEXT_DEPTH = 4,
     VALIDATE_ORIGIN_MAX = 12
 };
 struct validate_text {
     char s[VALIDATE_TEXT_SIZE];
     size_t length;
     unsigned depth;
+    char path[VALIDATE_TEXT_DEPTH][STATED_SIZE]; /* of the open sections: cluster, cluster.fabric */
+    /* What the source states goes before what is written of the same key, and what nobody writes
+     * stands at the end of its section. NULL: nothing is stated. */
+    struct validate_stated *stated;
 };
-/* `key:`, and the keys that follow stand below it until validate_text_close. */
+/* `key:`, and the keys that follow stand below it until validate_text_close, which adds what is
+ * stated of the section. */
 void validate_text_open(struct validate_text *text, const char *key);
 void validate_text_close(struct validate_text *text);
 /* `key: value  # origin`. */

@@ -14,6 +14,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/lower/plan/lower_capture.h"
 #include "sim/check.h"
 #include "sim/list.h"
 
@@ -28,6 +29,7 @@ struct stretch {
     unsigned segments;   /* that have kernels in it */
     double taken_sms;    /* by what runs beside */
     enum pass_kind part; /* of the backward that is written */
+    struct capture capture;
 };
 
 static void push(struct arena *arena, struct piece_list *list, const struct lowered_piece *piece)
@@ -81,8 +83,9 @@ static void add_times(struct stretch *s, const char *segment, const struct kerne
     p->cost.peak_s += gpu_kernel_peak_time_s(&s->spec->c->gpu, k) * times;
     p->cost.flops += k->flops * times;
     p->cost.bytes += k->bytes * times;
-    s->launches += launches;
-    s->out->launches += launches;
+    const double made = lower_capture_launches(&s->capture, launches, false);
+    s->launches += made;
+    s->out->launches += made;
     s->out->gpu_s += time_s;
     if (p->name != segment) {
         s->segments++;
@@ -131,6 +134,10 @@ static void add_transfer(struct stretch *s, const struct segment_transfer *t, co
         return;
     flush(s);
     bool tensor = t->comm == SEGMENT_TP;
+    const bool rows = t->comm == SEGMENT_EP && (s->capture.graphs & GRAPH_EXPERTS) == 0;
+    const double made = lower_capture_launches(&s->capture, 1.0, rows);
+    const double host_s =
+        made * (tensor ? s->spec->costs->tensor_host_s : s->spec->costs->launch_s);
     struct lowered_piece piece = {
         .kind = OP_COLLECTIVE,
         .stream = (uint8_t)stream_of(t->comm),
@@ -138,13 +145,12 @@ static void add_transfer(struct stretch *s, const struct segment_transfer *t, co
         .beside = beside,
         .name = name,
         .transfer = {t->op, t->bytes},
-        .host_s = (tensor ? s->spec->costs->tensor_host_s : s->spec->costs->launch_s) +
-                  s->out->host_left_s,
+        .host_s = host_s + s->out->host_left_s,
     };
     s->out->host_left_s = 0.0;
-    s->out->launches += 1.0;
+    s->out->launches += made;
     s->out->gpu_s += transfer_least_s(s->spec->costs, t);
-    s->out->host_s += tensor ? s->spec->costs->tensor_host_s : s->spec->costs->launch_s;
+    s->out->host_s += host_s;
     push(s->arena, s->out, &piece);
 }
 
@@ -235,6 +241,7 @@ static void end_exchange(struct stretch *s, const struct segment_transfer *t)
 static void compile_forward_segment(struct stretch *s, const struct segment *g, unsigned index,
                                     bool stops)
 {
+    lower_capture_enter(&s->capture, g->modules);
     unsigned count = g->forward.count - (stops ? 1 : 0);
     unsigned fed = fed_product(s, g, &g->transfers.before, g->forward.kernels, count);
     unsigned emptied =
@@ -270,6 +277,7 @@ static void compile_forward_segment(struct stretch *s, const struct segment *g, 
  * the last tensor is saved: torch/utils/checkpoint.py, _StopRecomputationError). */
 static void compile_forward(struct stretch *s, const struct layer *layer, bool stops_early)
 {
+    lower_capture_begin(&s->capture);
     unsigned count = layer->segment_count;
     while (stops_early && layer->segments[count - 1].forward.count == 0)
         CHECK(layer->segments[--count].saved.count == 0);
@@ -282,8 +290,10 @@ static void compile_forward(struct stretch *s, const struct layer *layer, bool s
  * modules those of products alone; what a row-parallel layer has scattered was kept. */
 static void compile_repeated(struct stretch *s, const struct layer *layer)
 {
+    lower_capture_begin(&s->capture);
     for (unsigned i = 0; i < layer->segment_count; i++) {
         const struct segment *g = &layer->segments[i];
+        lower_capture_enter(&s->capture, g->modules);
         const bool modules = s->spec->c->layout.recompute == RECOMPUTE_MODULES;
         const struct segment_transfer *input = modules ? &g->transfers.again : &g->transfers.before;
         if (g->repeated != 0 && input->comm == SEGMENT_TP)
@@ -329,6 +339,7 @@ static unsigned begin_backward(struct stretch *s, const struct segment *g, unsig
  * beside `backward_after` when that overlaps; without overlap it is the next op. */
 static void compile_backward_segment(struct stretch *s, const struct segment *g, unsigned index)
 {
+    lower_capture_enter(&s->capture, g->modules);
     unsigned beside = g->wgrad_beside_count;
     bool overlap =
         s->spec->c->software.tensor.backward_overlap && present(&g->transfers.backward_after);
@@ -361,6 +372,7 @@ static void compile_backward_segment(struct stretch *s, const struct segment *g,
  * products that could wait (an embedding, whose rows are added), and nothing waits for them. */
 static void compile_input_segment(struct stretch *s, const struct segment *g, unsigned index)
 {
+    lower_capture_enter(&s->capture, g->modules);
     begin_exchange(s, g, &g->transfers.backward_exchange);
     const unsigned done = begin_backward(s, g, index);
     add_transfer(s, &g->transfers.backward_beside, g->name, true);
@@ -379,6 +391,7 @@ static void compile_input_segment(struct stretch *s, const struct segment *g, un
 /* The gradients of weights alone: what was dropped of their inputs is gathered again. */
 static void compile_weights_segment(struct stretch *s, const struct segment *g, unsigned index)
 {
+    lower_capture_enter(&s->capture, g->modules);
     const bool waits = g->memory.gradient_bytes > 0.0;
     if (waits)
         add_transfer(s, &g->transfers.backward_gather, g->name, false);
@@ -400,12 +413,14 @@ static void compile_split(struct stretch *s, struct block *out)
     const struct layer *layer = s->spec->layer;
     s->out = &out->lists[PIECES_INPUT];
     s->part = PASS_BACKWARD_INPUT;
+    lower_capture_begin(&s->capture);
     restart(s, PHASE_BACKWARD);
     for (unsigned i = layer->segment_count; i-- > 0;)
         compile_input_segment(s, &layer->segments[i], i);
     flush(s);
     s->out = &out->lists[PIECES_WEIGHTS];
     s->part = PASS_WEIGHTS;
+    lower_capture_begin(&s->capture);
     restart(s, PHASE_BACKWARD);
     for (unsigned i = has_linear(layer) ? layer->segment_count : 0; i-- > 0;)
         compile_weights_segment(s, &layer->segments[i], i);
@@ -421,6 +436,7 @@ static void compile_passes(struct stretch *s, struct piece_list *forward,
     restart(s, PHASE_FORWARD);
     compile_forward(s, layer, false);
     s->out = backward;
+    lower_capture_begin(&s->capture);
     restart(s, PHASE_BACKWARD);
     for (unsigned i = layer->segment_count; i-- > 0;)
         compile_backward_segment(s, &layer->segments[i], i);
@@ -442,6 +458,7 @@ void lower_block_compile(struct arena *arena, const struct block_spec *spec, str
                           .late_bytes = lower_block_late_bytes(layer)};
     s->arena = arena;
     s->spec = spec;
+    s->capture.graphs = spec->costs->graphs;
     s->part = PASS_BACKWARD;
     compile_passes(s, &out->lists[PIECES_FORWARD], &out->lists[PIECES_BACKWARD]);
     if (spec->splits)
@@ -462,39 +479,4 @@ void lower_block_compile(struct arena *arena, const struct block_spec *spec, str
     } else if (spec->repeats) {
         compile_repeated(s, layer);
     }
-}
-
-static void list_rows(struct piece_list *list, struct program_writer *w)
-{
-    for (uint32_t i = 0; i < list->count; i++) {
-        struct lowered_piece *p = &list->rows[i];
-        p->row = p->kind == OP_COMPUTE ? program_cost(w, &p->cost, p->kernels, p->kernel_count)
-                                       : program_transfer(w, p->transfer.op, p->transfer.bytes);
-        p->host = program_host(w, p->host_s);
-        p->name_row = (uint16_t)program_name(w, p->name);
-    }
-}
-
-void lower_block_rows(struct block *block, struct program_writer *w)
-{
-    for (unsigned i = 0; i < PIECES_COUNT; i++)
-        list_rows(&block->lists[i], w);
-}
-
-enum block_pieces lower_block_pieces(enum pass_kind kind)
-{
-    switch (kind) {
-    case PASS_BACKWARD:
-        return PIECES_BACKWARD;
-    case PASS_BACKWARD_INPUT:
-        return PIECES_INPUT;
-    case PASS_WEIGHTS:
-        return PIECES_WEIGHTS;
-    case PASS_FORWARD:
-    case PASS_FORWARD_PAIRED:
-        return PIECES_FORWARD;
-    case PASS_KIND_COUNT:
-        break;
-    }
-    UNREACHABLE("kind is an enum pass_kind");
 }

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "sim/check.h"
+
 /* On the wire that its ranks share least of: only who runs ahead of whom is judged by it. Over
  * PCIe, whose links other groups share, nothing is promised. */
 static struct least_wire wire_of(const struct configuration *c, uint64_t ranks, uint64_t span)
@@ -37,15 +39,21 @@ struct block_costs lower_costs_block(const struct configuration *c)
         .tensor_inside = c->layout.tp <= c->cluster.node.gpus,
     };
     plan_wires(c, costs.wires);
+    CHECK(software_graphs(p->graphs.modules, &costs.graphs)); /* configuration_check */
     return costs;
 }
 
 struct host_plan lower_costs_host(const struct configuration *c)
 {
     const struct software_profile *p = &c->software;
+    unsigned graphs;
+    CHECK(software_graphs(p->graphs.modules, &graphs));
+    /* A whole step in one graph runs no line of the framework between its begin and its end. */
+    const bool replayed = (graphs & GRAPH_ITERATION) != 0;
     return (struct host_plan){
-        .message_s = configuration_host_s(c, p->pipeline.sync_s),
-        .pass_s = configuration_host_s(c, p->host.pass_s),
+        .launch_s = replayed ? 0.0 : lower_costs_block(c).launch_s,
+        .message_s = replayed ? 0.0 : configuration_host_s(c, p->pipeline.sync_s),
+        .pass_s = replayed ? 0.0 : configuration_host_s(c, p->host.pass_s),
         .data_s = configuration_host_s(c, p->host.data_s),
         .optimizer_s = configuration_host_s(c, p->host.optimizer_s),
     };

@@ -16,12 +16,14 @@ struct block_costs {
     double slowing;       /* of compute, by tensor-parallel collectives beside it: >= 1 */
     double exchange_sms;  /* that rows of experts hold on their way */
     bool tensor_inside;   /* the tensor-parallel ranks share a node */
+    unsigned graphs;      /* enum graph_module: what CUDA graphs replay */
     struct least_wire wires[SEGMENT_CP_HEADS + 1];
 };
 struct block_costs lower_costs_block(const struct configuration *c);
 
 /* Host time of a stage beside that of its kernels, s. */
 struct host_plan {
+    double launch_s;    /* of a message, copy or collective that no block has */
     double message_s;   /* of a send or receive, beside its launch */
     double pass_s;      /* of each pass, but for those of weights alone */
     double data_s;      /* of a microbatch's data, on the first stage */

@@ -79,7 +79,7 @@ static void begin_pipeline(struct stage *s)
     const bool interleaved = l->shape.chunks > 1, waits = !kind->splits;
     struct pipeline_options options = {
         .message_bytes = l->message.bytes,
-        .host_s = l->costs.launch_s + l->host.message_s,
+        .host_s = l->host.launch_s + l->host.message_s,
         .host_waits = software->pipeline.host_wait && !interleaved && waits,
         .blocking = waits && (interleaved ? software->pipeline.blocking_interleaved
                                           : software->pipeline.blocking),

@@ -65,7 +65,7 @@ uint32_t lower_ops_transfer(struct ops *o, enum stream stream, struct transfer t
         .cost = program_transfer(o->w, transfer.op, transfer.bytes),
         .wait = {wait, OP_NONE},
         .name = (uint16_t)program_name(o->w, name),
-        .host = program_host(o->w, o->l->costs.launch_s),
+        .host = program_host(o->w, o->l->host.launch_s),
     };
     return write(o, op);
 }
@@ -94,7 +94,7 @@ uint32_t lower_ops_copy(struct ops *o, struct transfer of, enum phase phase, uin
         .layer = o->labels->layer,
         .chunk = o->labels->chunk,
         .name = (uint16_t)program_name(o->w, "copy buffer"),
-        .host = program_host(o->w, o->l->costs.launch_s),
+        .host = program_host(o->w, o->l->host.launch_s),
     };
     o->streams |= 1u << STREAM_COPY;
     return program_op(o->w, op);
@@ -116,7 +116,7 @@ uint32_t lower_ops_host_copy(struct ops *o, const struct host_copy *copy, uint32
         .layer = o->labels->layer,
         .chunk = o->labels->chunk,
         .name = (uint16_t)program_name(o->w, copy->name),
-        .host = program_host(o->w, copy->copies * o->l->costs.launch_s),
+        .host = program_host(o->w, copy->copies * o->l->host.launch_s),
     };
     o->streams |= 1u << copy->stream;
     return program_op(o->w, op);
@@ -131,7 +131,7 @@ uint32_t lower_ops_kernel(struct ops *o, const struct kernel *kernel, enum phase
                             kernel->bytes, time.evidence, time.shape};
     struct op_cost cost = {
         time.s, gpu_kernel_peak_time_s(&c->gpu, kernel), kernel->flops, kernel->bytes, 0, 0};
-    double all_s = host_s + kernel->launches * o->l->costs.launch_s;
+    double all_s = host_s + kernel->launches * o->l->costs.launch_s; /* of the update */
     struct op op = {
         .kind = OP_COMPUTE,
         .stream = STREAM_COMPUTE,
@@ -155,7 +155,7 @@ uint32_t lower_ops_fixed(struct ops *o, const char *name, double time_s, enum ph
         .cost = program_cost(o->w, &cost, &row, 1),
         .name = (uint16_t)program_name(o->w, name),
     };
-    op.host = host_row(o, program_host(o->w, o->l->costs.launch_s), o->l->costs.launch_s);
+    op.host = host_row(o, program_host(o->w, o->l->host.launch_s), o->l->host.launch_s);
     lower_waits_take(&o->pending.waits, o->w, op.wait);
     return write(o, op);
 }
@@ -168,7 +168,7 @@ void lower_ops_gather_message(struct ops *o, double bytes, enum phase phase)
         .phase = (uint8_t)phase,
         .cost = program_transfer(o->w, COMM_ALL_GATHER, bytes),
         .name = (uint16_t)program_name(o->w, "gather message"),
-        .host = program_host(o->w, o->l->costs.launch_s),
+        .host = program_host(o->w, o->l->host.launch_s),
     };
     lower_waits_take(&o->pending.waits, o->w, op.wait);
     lower_ops_wait(o, write(o, op));

@@ -202,61 +202,6 @@ static void test_small_tiles_are_bound_by_shared_memory(void **state)
     assert_true(model_time(&card, &k) < 0.9 * bound);
 }
 
-static double attention_of_head(const struct gpu_spec *card, double size)
-{
-    struct kernel k = gpu_kernel_attention("a", PEAK_BF16,
-                                           &(struct attention_shape){.kernel = ATTENTION_FLASH2,
-                                                                     .causal = true,
-                                                                     .backward = false,
-                                                                     .batch = 8,
-                                                                     .query_tokens = 2048,
-                                                                     .key_tokens = 2048,
-                                                                     .heads = 2048 / size,
-                                                                     .kv_heads = 2048 / size,
-                                                                     .head_size = size},
-                                           2);
-    return model_time(card, &k);
-}
-
-/* The same FLOPs in heads of other sizes: the card's ratios at 64 and 256, padding below 32. */
-static void test_attention_heads(void **state)
-{
-    (void)state;
-    struct gpu_spec card = card_h100();
-    card.kernel_start_s = 0;
-    double at_128 = attention_of_head(&card, 128);
-    assert_true(fabs(attention_of_head(&card, 64) / at_128 - 1.13) < 1e-12);
-    assert_true(fabs(attention_of_head(&card, 256) / at_128 - 1.08) < 1e-12);
-    assert_true(fabs(attention_of_head(&card, 16) / attention_of_head(&card, 32) - 2) < 1e-12);
-}
-
-/* R / (1 + s0 / s) on the FLOPs done, at the head size of the curve and with a full card. */
-static void test_attention_curve(void **state)
-{
-    (void)state;
-    struct gpu_spec card = card_h100();
-    card.kernel_start_s = 0;
-    for (double s = 512; s <= 16384; s *= 2) {
-        struct kernel k = gpu_kernel_attention("a", PEAK_BF16,
-                                               &(struct attention_shape){.kernel = ATTENTION_FLASH2,
-                                                                         .causal = true,
-                                                                         .backward = false,
-                                                                         .batch = 16384 / s,
-                                                                         .query_tokens = s,
-                                                                         .key_tokens = s,
-                                                                         .heads = 16,
-                                                                         .kv_heads = 16,
-                                                                         .head_size = 128},
-                                               2);
-        double rate = 372 * TERA / (1 + 475 / s);
-        assert_true(fabs(k.flops / model_time(&card, &k) / rate - 1) < 1e-12);
-        assert_true(k.flops == 4 * s * s * 128 * 16 * (16384 / s) / 2);
-    }
-    assert_true(gpu_has_attention(&card, ATTENTION_FLASH2));
-    assert_true(gpu_has_attention(&card, ATTENTION_MATH));
-    assert_false(gpu_has_attention(&card, ATTENTION_FLASH3)); /* no backward curve on this one */
-}
-
 static bool lookup_fixed(const struct kernel_profile *profile, const struct gpu_spec *gpu,
                          const struct kernel *kernel, struct kernel_time *out)
 {
@@ -488,8 +433,6 @@ int main(void)
         cmocka_unit_test(test_loads_and_arithmetic_overlap),
         cmocka_unit_test(test_result_of_eight_bit_product),
         cmocka_unit_test(test_small_tiles_are_bound_by_shared_memory),
-        cmocka_unit_test(test_attention_heads),
-        cmocka_unit_test(test_attention_curve),
         cmocka_unit_test(test_slowest_of_many),
         cmocka_unit_test(test_profile_comes_first),
         cmocka_unit_test(test_beside_published_kernels),

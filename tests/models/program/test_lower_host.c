@@ -245,12 +245,138 @@ static void test_names_of_messages(void **state)
     arena_destroy(arena);
 }
 
+/* Words of the language, and what is none. */
+static void test_words_of_graphs(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        unsigned modules;
+    } good[] = {{NULL, 0},
+                {"none", 0},
+                {"attn", GRAPH_ATTENTION},
+                {"mlp", GRAPH_MLP},
+                {"moe", GRAPH_EXPERTS | GRAPH_ROUTER | GRAPH_PREPROCESS},
+                {"moe_router", GRAPH_ROUTER},
+                {"moe_preprocess", GRAPH_PREPROCESS},
+                {"moe_router+moe_preprocess", GRAPH_ROUTER | GRAPH_PREPROCESS},
+                {"attn+mlp+attn", GRAPH_ATTENTION | GRAPH_MLP},
+                {"layer", GRAPH_LAYER},
+                {"on", GRAPH_LAYER},
+                {"full", GRAPH_LAYER | GRAPH_ITERATION}};
+    static const char *const bad[] = {"",         "attn+", "+attn", "attn+full",
+                                      "none+mlp", "Attn",  "att",   "attn mlp"};
+    unsigned modules;
+    for (unsigned i = 0; i < sizeof good / sizeof good[0]; i++) {
+        assert_true(software_graphs(good[i].text, &modules));
+        assert_int_equal(modules, good[i].modules);
+    }
+    for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_false(software_graphs(bad[i], &modules));
+}
+
+/* Launches of one layer more, in all microbatches, when these modules are captured. */
+static double launches_of_a_layer(struct configuration c, const char *modules)
+{
+    c.software.graphs.modules = modules;
+    assert_int_equal(lower_case_errors(&c), 0);
+    struct configuration more = c;
+    more.model.layers++;
+    return met(&more, FIELD(host.launch_s), 0) - met(&c, FIELD(host.launch_s), 0);
+}
+
+/* A captured stretch takes one launch, where it begins, whatever it holds and whichever tensor
+ * collectives are in it: a layer one in each pass. Attention and feed-forward block captured apart
+ * spare what both together do, but that the two graphs begin apart. */
+static void test_captured_stretches(void **state)
+{
+    (void)state;
+    for (uint64_t tp = 2; tp <= 4; tp *= 2)
+        for (unsigned sequence = 0; sequence < 2; sequence++) {
+            struct configuration c = job(tp, 1, 1, 1);
+            c.layout.sequence_parallel = sequence;
+            const double passes = 2 * MICROBATCHES;
+            const double none = launches_of_a_layer(c, "none");
+            const double attention = launches_of_a_layer(c, "attn");
+            const double block = launches_of_a_layer(c, "mlp");
+            assert_true(none > 5 * passes && attention > passes && block > passes);
+            NEAR(launches_of_a_layer(c, "layer"), passes);
+            NEAR(launches_of_a_layer(c, "attn+mlp"), passes);
+            NEAR(attention + block, none + 2 * passes);
+            NEAR(launches_of_a_layer(c, "full"), 0.0);
+        }
+}
+
+/* One graph of a whole step: the host pays the data of each microbatch and the update alone. */
+static void test_whole_step_in_a_graph(void **state)
+{
+    (void)state;
+    for (unsigned pipeline = 0; pipeline < 2; pipeline++) {
+        struct configuration c = pipeline ? job(2, 2, 2, 1) : job(1, 2, 1, 1), none = c;
+        c.software.graphs.modules = "full";
+        assert_int_equal(lower_case_errors(&c), 0);
+        NEAR(met(&c, FIELD(host.pass_s), 0), 0.0);
+        NEAR(met(&c, FIELD(pipeline.sync_s), 0), 0.0);
+        NEAR(met(&c, FIELD(tensor.exposed_host_s), 0), 0.0);
+        NEAR(met(&c, FIELD(host.data_s), 0), MICROBATCHES);
+        NEAR(met(&c, FIELD(host.optimizer_s), 0), 1.0);
+        struct arena *arena = arena_create();
+        const struct program *p = lower_stage(arena, &none, 0);
+        double update = 0.0;
+        for (uint32_t i = 0; i < p->op_count; i++)
+            update += p->ops[i].kind == OP_COMPUTE && p->ops[i].stream == STREAM_COMPUTE &&
+                              p->ops[i].phase == PHASE_OPTIMIZER
+                          ? p->costs[p->ops[i].cost].kernel_count
+                          : 0;
+        arena_destroy(arena);
+        NEAR(met(&c, FIELD(host.launch_s), 0), update);
+    }
+}
+
+/* Dropless experts whose host waits are outside of every graph, and the rule says so; the router's
+ * kernels are not. */
+static void test_graphs_of_experts(void **state)
+{
+    (void)state;
+    struct configuration c = job(1, 2, 1, 1);
+    c.model.moe.experts = 4;
+    c.model.moe.experts_per_token = 2;
+    c.model.moe.ffn_hidden = 64;
+    c.layout.ep = 2;
+    c.software.data.bucket_bytes = 1e12; /* one, however many layers */
+    assert_int_equal(lower_case_errors(&c), 0);
+    for (const char *const *word = (const char *const[]){"full", "layer", "moe", NULL}; *word;
+         word++) {
+        c.software.graphs.modules = *word;
+        assert_true(lower_case_breaks(&c, "software.cuda_graphs", false));
+    }
+    c.software.graphs.modules = "moe_router+expert";
+    assert_true(lower_case_breaks(&c, "software.cuda_graphs", false));
+    const double passes = 2 * MICROBATCHES;
+    const double none = launches_of_a_layer(c, "none"),
+                 router = launches_of_a_layer(c, "moe_router+moe_preprocess");
+    assert_true(none - router >= passes);             /* two kernels or more become one launch */
+    NEAR(launches_of_a_layer(c, "moe_router"), none); /* one of the two modules of the segment */
+    c.layout.experts.capacity = 1.0;
+    NEAR(launches_of_a_layer(c, "layer"), passes);
+    NEAR(launches_of_a_layer(c, "full"), 0.0);
+    NEAR(launches_of_a_layer(c, "attn+moe"), passes);
+    const double both = launches_of_a_layer(c, "attn+moe_router+moe_preprocess");
+    assert_true(both < launches_of_a_layer(c, "attn")); /* the exchanges and the experts stay */
+    assert_true(launches_of_a_layer(c, "attn") < launches_of_a_layer(c, "none"));
+    assert_true(both > 3 * passes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_how_often),
         cmocka_unit_test(test_launches),
         cmocka_unit_test(test_growth_of_launches),
+        cmocka_unit_test(test_words_of_graphs),
+        cmocka_unit_test(test_captured_stretches),
+        cmocka_unit_test(test_whole_step_in_a_graph),
+        cmocka_unit_test(test_graphs_of_experts),
         cmocka_unit_test(test_slower_hosts),
         cmocka_unit_test(test_interference_of_tensor_ranks),
         cmocka_unit_test(test_host_waits_for_exchanges),

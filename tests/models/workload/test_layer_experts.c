@@ -96,6 +96,139 @@ static void rows_are_moved_once(void **state)
     }
 }
 
+/* Bytes and launches of the memory kernels of this name in both passes. */
+static double moved(const struct layer *layer, const char *name, unsigned *count)
+{
+    double bytes = 0.0;
+    *count = 0;
+    for (unsigned i = 0; i < layer->segment_count; i++) {
+        const struct segment_kernels *lists[] = {&layer->segments[i].forward,
+                                                 &layer->segments[i].dgrad};
+        for (unsigned list = 0; list < 2; list++)
+            for (unsigned k = 0; k < lists[list]->count; k++)
+                if (strcmp(lists[list]->kernels[k].name, name) == 0) {
+                    bytes += lists[list]->kernels[k].bytes;
+                    ++*count;
+                }
+    }
+    return bytes;
+}
+
+static void narrow_case(struct bench *b, const struct expert_case *k)
+{
+    set_case(b, k, true);
+    b->context.precision = precision_find("fp8");
+    b->context.fp8_recipe = FP8_MX;
+    transformer_layer(&b->context, &b->layer);
+}
+
+/* Grouped products that end in the activation and its casts: no kernel of the activation, forward
+ * or back, no cast of what goes into down forward (rows x inner, read in 2 bytes, written in two
+ * copies of 1) nor of what comes out of its gradient (rows x 2 inner); those of the tokens and of
+ * the last gradient stay. In 16 bits nothing changes. */
+static void fused_products_cast_their_own(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < COUNT(cases); i++) {
+        struct bench plain, fused;
+        unsigned before, after;
+        narrow_case(&plain, &cases[i]);
+        narrow_case(&fused, &cases[i]);
+        fused.software.experts.fused_mlp = true;
+        transformer_layer(&fused.context, &fused.layer);
+        const double inner = cases[i].computed * 16.0 / (double)cases[i].etp;
+        const double forward =
+            moved(&plain.layer, "fp8 cast", &before) - moved(&fused.layer, "fp8 cast", &after);
+        assert_int_equal(before - after, 1);
+        const double wide = 2.0 + 2.0; /* a read of 16 bits, two copies of 8 */
+        assert_true(forward >= inner * wide * 0.999);
+        const double backward = moved(&plain.layer, "fp8 cast gradient", &before) -
+                                moved(&fused.layer, "fp8 cast gradient", &after);
+        assert_int_equal(before - after, 1);
+        assert_true(near(backward, 2.0 * forward));
+        moved(&plain.layer, "activation", &before);
+        moved(&fused.layer, "activation", &after);
+        assert_true(before == 1 && after == 0);
+        moved(&fused.layer, "activation gradient", &after);
+        assert_int_equal(after, 0);
+        fused.context.precision = precision_find("bf16");
+        transformer_layer(&fused.context, &fused.layer);
+        moved(&fused.layer, "activation", &after);
+        assert_int_equal(after, 1);
+    }
+}
+
+/* Sixteen tokens; queries of 8, keys and values of 4 each, an output of 8: read in 16 bits, written
+ * in eight, once; and both passes of the core run at the 8-bit peak. In 16 bits none of it is. */
+static void attention_in_eight_bits(void **state)
+{
+    (void)state;
+    struct bench b;
+    unsigned count;
+    bench_llama(&b);
+    b.software.fp8.attention = true;
+    for (unsigned narrow = 0; narrow < 2; narrow++) {
+        b.context.precision = precision_find(narrow ? "fp8" : "bf16");
+        b.context.fp8_recipe = FP8_MX;
+        transformer_layer(&b.context, &b.layer);
+        assert_true(near(1.0 + moved(&b.layer, "fp8 cast attention", &count),
+                         1.0 + narrow * 16 * 16 * 3.0));
+        assert_int_equal(count, narrow);
+        assert_true(near(1.0 + moved(&b.layer, "fp8 cast attention gradient", &count),
+                         1.0 + narrow * 16 * 8 * 3.0));
+        assert_int_equal(count, narrow);
+        for (unsigned i = 0; i < b.layer.segment_count; i++) {
+            const struct segment_kernels *lists[] = {&b.layer.segments[i].forward,
+                                                     &b.layer.segments[i].dgrad};
+            for (unsigned list = 0; list < 2; list++)
+                for (unsigned k = 0; k < lists[list]->count; k++)
+                    if (lists[list]->kernels[k].kind == KERNEL_ATTENTION)
+                        assert_int_equal(lists[list]->kernels[k].peak,
+                                         narrow ? PEAK_FP8 : PEAK_BF16);
+        }
+    }
+}
+
+static double kept_bytes(const struct layer *layer, const char *name)
+{
+    double bytes = 0.0;
+    for (unsigned i = 0; i < layer->segment_count; i++)
+        for (unsigned k = 0; k < layer->segments[i].saved.count; k++)
+            if (strcmp(layer->segments[i].saved.tensors[k].name, name) == 0)
+                bytes += layer->segments[i].saved.tensors[k].bytes;
+    return bytes;
+}
+
+/* Room for more rows than come is kept for the backward pass, or, paged, the rows that came. What
+ * is live while a segment runs is the room in either case. */
+static void pages_keep_the_rows_that_came(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"expert input", "expert activation input",
+                                        "expert activation output"};
+    struct bench none, room, paged;
+    set_case(&none, &cases[1], true);
+    set_case(&room, &cases[1], true);
+    room.context.experts.room = 1.5;
+    paged = room;
+    paged.software.experts.paged_stash = true;
+    paged.context.model = &paged.model;
+    paged.context.software = &paged.software;
+    room.context.model = &room.model;
+    room.context.software = &room.software;
+    transformer_layer(&room.context, &room.layer);
+    transformer_layer(&paged.context, &paged.layer);
+    for (unsigned i = 0; i < COUNT(names); i++) {
+        const double came = kept_bytes(&none.layer, names[i]);
+        assert_true(came > 0.0);
+        assert_true(near(kept_bytes(&room.layer, names[i]), 1.5 * came));
+        assert_true(near(kept_bytes(&paged.layer, names[i]), came));
+    }
+    for (unsigned i = 0; i < room.layer.segment_count; i++)
+        assert_true(near(1.0 + paged.layer.segments[i].memory.forward_temporary_bytes,
+                         1.0 + room.layer.segments[i].memory.forward_temporary_bytes));
+}
+
 /* Live only while a piece runs, of rows of 8 and of inner ones of 16 / etp, two of them where the
  * activation is gated. Up writes the rows that it sorts; its gradient those of its output (gates x
  * inner) and of its input. The gradient of the activation holds that of its output and of each of
@@ -184,6 +317,9 @@ static void adapters_of_projections_add_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fused_products_cast_their_own),
+        cmocka_unit_test(pages_keep_the_rows_that_came),
+        cmocka_unit_test(attention_in_eight_bits),
         cmocka_unit_test(rows_are_moved_once),
         cmocka_unit_test(pieces_hold_what_they_write),
         cmocka_unit_test(adapters_of_projections_add_up),

@@ -1,0 +1,22 @@
+/* lower_capture.h - what the host launches where CUDA graphs replay part of a layer
+ * (docs/models/graphs.md). */
+#ifndef ORRERY_MODELS_LOWER_PLAN_LOWER_CAPTURE_H
+#define ORRERY_MODELS_LOWER_PLAN_LOWER_CAPTURE_H
+
+#include <stdbool.h>
+
+struct capture {
+    unsigned graphs; /* enum graph_module */
+    bool captured;   /* the segment under way stands in a graph */
+    bool replays;    /* ... whose launch is counted */
+};
+/* A pass begins outside of every graph, but for a whole step in one. */
+void lower_capture_begin(struct capture *c);
+/* A segment of these modules begins. A graph holds it if it holds all of them; what is part of no
+ * module is captured with a whole step alone. */
+void lower_capture_enter(struct capture *c, unsigned modules);
+/* Of so many launches those that the host makes: a captured stretch takes one, where it begins, and
+ * a step that is one graph none. `outside`: not captured though its segment is. */
+double lower_capture_launches(struct capture *c, double launches, bool outside);
+
+#endif

@@ -145,10 +145,18 @@ static const char *draw_value(struct bytes *bytes, const struct param *row, cons
         return draw_name(bytes, path);
     case PARAM_COUNT:
         return arena_format(bytes->arena, "%.0f", draw_number(bytes, row));
-    default:
+    case PARAM_RATIO:
+    case PARAM_TIME:
+    case PARAM_BYTES:
+    case PARAM_BANDWIDTH:
+    case PARAM_FLOP_RATE:
+    case PARAM_FREQUENCY:
+    case PARAM_POWER:
+    case PARAM_MONEY:
         quantity_write(row->type, draw_number(bytes, row), text, sizeof text);
         return arena_text(bytes->arena, text);
     }
+    UNREACHABLE("type is an enum param_type");
 }
 
 /* "layout.tp=4", or NULL at the end of the bytes. */

@@ -171,8 +171,9 @@ struct layer_context {
     bool gathers_weights;       /* whole weights come anew in every pass */
     bool transposed_copies;     /* the card wants 8-bit operands along k */
     struct adapter_spec adapter;
-    bool per_operator; /* recomputation by operator: see `rebuilt` and `repeated` */
-    bool modules;      /* ... of norms, up-projections of latents and activations, in its place */
+    /* By operator: see `rebuilt` and `repeated`; by modules: the same of norms, up-projections of
+     * latents and activations. Others concern whole layers, not what is in them. */
+    enum recompute recompute;
     /* Each microbatch's weight gradients are added to kept ones (false: one microbatch, or the
      * gradients of each microbatch are reduced before they are added). */
     bool accumulate;

@@ -146,7 +146,8 @@ void transformer_experts_keep(const struct rank_share *s, enum piece piece, stru
         keep_input(out, "latent input", s->norm_tokens * s->hidden * s->element.kept_bytes);
         out->saved.tensors[out->saved.count - 1].rebuilt = transformer_norms_rebuilt(s);
         /* The shared part of the keys is rotated again where they are made again. */
-        const double rotated = s->context->modules ? s->tokens * s->latent.rope_size : 0.0;
+        const double rotated =
+            s->context->recompute == RECOMPUTE_MODULES ? s->tokens * s->latent.rope_size : 0.0;
         if (s->context->software->layer.save_norm_input)
             transformer_piece_saved(out, "latents",
                                     (s->norm_tokens * latents + rotated) * s->element.core_bytes,
@@ -166,7 +167,8 @@ void transformer_experts_keep(const struct rank_share *s, enum piece piece, stru
     if (piece == PIECE_EXPERT_DOWN)
         keep_input(out, "expert activation output", rows * s->experts.ffn * s->element.kept_bytes);
     if (piece == PIECE_EXPERT_DOWN)
-        out->saved.tensors[out->saved.count - 1].rebuilt = s->context->modules;
+        out->saved.tensors[out->saved.count - 1].rebuilt =
+            s->context->recompute == RECOMPUTE_MODULES;
 }
 
 double transformer_experts_temporary(const struct rank_share *s, enum piece piece, bool backward)

@@ -191,7 +191,7 @@ static void write_entry(struct layer_writer *w, enum piece last, double output_b
     opens_tensor(w, segment, transformer_piece_wgrads(&w->share, PIECE_QKV), entry_width_ratio(w));
     if (last == PIECE_PROJECT)
         closes_tensor(w, segment);
-    if (s->context->modules && w->sequence)
+    if (s->context->recompute == RECOMPUTE_MODULES && w->sequence)
         gathers_again(w, segment);
 }
 

@@ -163,11 +163,12 @@ static void mark_repeated(struct segment *out, unsigned first)
  * attention's queries and keys. */
 static bool stream_repeated(const struct rank_share *share, enum piece piece)
 {
-    if (share->context->per_operator)
+    if (share->context->recompute == RECOMPUTE_PER_OPERATOR)
         return piece != PIECE_CLOSE;
     return (piece == PIECE_ROPE && transformer_product_repeated(share, PIECE_QKV, 0)) ||
            (transformer_norms_rebuilt(share) && (piece == PIECE_NORM1 || piece == PIECE_NORM2)) ||
-           (share->context->modules && (piece == PIECE_ACTIVATE || piece == PIECE_EXPERT_ACTIVATE));
+           (share->context->recompute == RECOMPUTE_MODULES &&
+            (piece == PIECE_ACTIVATE || piece == PIECE_EXPERT_ACTIVATE));
 }
 
 static void write_linears(const struct rank_share *share, enum piece piece, struct segment *out)
@@ -237,7 +238,7 @@ static void write_forward(const struct rank_share *share, enum piece piece, stru
         return;
     if (piece == PIECE_CORE && repeat_bytes(share) > 0.0) {
         transformer_piece_forward(out, gpu_kernel_memory("repeat keys", repeat_bytes(share), 2.0));
-        if (share->context->per_operator)
+        if (share->context->recompute == RECOMPUTE_PER_OPERATOR)
             mark_repeated(out, first);
     }
     if (piece == PIECE_RING || piece == PIECE_CORE) {

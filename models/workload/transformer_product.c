@@ -157,7 +157,8 @@ static unsigned product_of(const struct rank_share *s, enum piece piece, unsigne
 
 bool transformer_product_repeated(const struct rank_share *s, enum piece piece, unsigned linear)
 {
-    if (s->context->modules)
+    if (s->context->recompute == RECOMPUTE_MODULES)
         return piece == PIECE_QKV && s->latent.kv_rank > 0.0;
-    return s->context->per_operator && piece != PIECE_DOWN && product_of(s, piece, linear) % 2 == 0;
+    return s->context->recompute == RECOMPUTE_PER_OPERATOR && piece != PIECE_DOWN &&
+           product_of(s, piece, linear) % 2 == 0;
 }

@@ -56,14 +56,15 @@ static void keep_projection(const struct rank_share *s, struct segment *out)
 /* What recomputation per operator makes again, of what stands last. */
 static void rebuilt(const struct rank_share *s, struct segment *out)
 {
-    out->saved.tensors[out->saved.count - 1].rebuilt = s->context->per_operator;
+    out->saved.tensors[out->saved.count - 1].rebuilt =
+        s->context->recompute == RECOMPUTE_PER_OPERATOR;
 }
 
 /* The output of a norm, of which the input is kept, on this rank. */
 static void rebuilt_norm(const struct rank_share *s, struct segment *out)
 {
     out->saved.tensors[out->saved.count - 1].rebuilt =
-        s->context->per_operator || transformer_norms_rebuilt(s);
+        s->context->recompute == RECOMPUTE_PER_OPERATOR || transformer_norms_rebuilt(s);
 }
 
 /* The output of a product is there again only if that product is repeated. */
@@ -146,7 +147,8 @@ static void keep_activation(const struct rank_share *s, struct segment *out)
     keep_product(s, "up", each, PIECE_UP, 1, out);
     transformer_piece_saved(out, "activated gate", 2.0 * each * (factor - 1.0), false);
     out->saved.tensors[out->saved.count - 1].rebuilt =
-        s->context->per_operator || s->context->modules;
+        s->context->recompute == RECOMPUTE_PER_OPERATOR ||
+        s->context->recompute == RECOMPUTE_MODULES;
 }
 
 /* A frozen product without an adapter does not read its input again. */
@@ -163,8 +165,10 @@ static void keep_down(const struct rank_share *s, struct segment *out)
                             false);
     out->saved.tensors[out->saved.count - 1].weights = true;
     out->saved.tensors[out->saved.count - 1].rebuilt =
-        s->context->per_operator || s->context->modules;
-    if (s->context->per_operator && s->context->software->layer.recompute_keeps_last)
+        s->context->recompute == RECOMPUTE_PER_OPERATOR ||
+        s->context->recompute == RECOMPUTE_MODULES;
+    if (s->context->recompute == RECOMPUTE_PER_OPERATOR &&
+        s->context->software->layer.recompute_keeps_last)
         transformer_piece_saved(out, "mlp output", s->tokens * s->hidden * s->element.core_bytes,
                                 false);
 }

@@ -177,6 +177,6 @@ void transformer_piece_saved(struct segment *out, const char *name, double bytes
 
 bool transformer_norms_rebuilt(const struct rank_share *s)
 {
-    return s->context->modules && s->context->software->layer.save_norm_input &&
-           s->input_tokens == s->norm_tokens;
+    return s->context->recompute == RECOMPUTE_MODULES &&
+           s->context->software->layer.save_norm_input && s->input_tokens == s->norm_tokens;
 }

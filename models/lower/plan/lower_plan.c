@@ -50,8 +50,7 @@ static struct layer_context make_context(const struct configuration *c,
         .ring.cp_uneven = c->layout.context.balance == CP_BALANCE_AUTO
                               ? c->software.context.uneven
                               : c->layout.context.balance == CP_BALANCE_NONE,
-        .per_operator = c->layout.recompute == RECOMPUTE_PER_OPERATOR,
-        .modules = c->layout.recompute == RECOMPUTE_MODULES,
+        .recompute = (enum recompute)c->layout.recompute,
         .accumulate = configuration_microbatches(c) > 1 && !lower_data_plan_scatters(data),
     };
 }
@@ -166,8 +165,9 @@ static void compile(struct lowering *l, enum block_index index, const char *name
         .layer = l->layers[index],
         .name = name,
         .full_recompute = (layer && (bits & VARIANT_AGAIN) != 0) || ((layer || joined) && all),
-        .repeats =
-            layer && (bits & VARIANT_AGAIN) == 0 && (l->context.per_operator || l->context.modules),
+        .repeats = layer && (bits & VARIANT_AGAIN) == 0 &&
+                   (l->context.recompute == RECOMPUTE_PER_OPERATOR ||
+                    l->context.recompute == RECOMPUTE_MODULES),
         .inside_group = (layer && (bits & VARIANT_AGAIN) == 0 && groups) || (joined && all),
         .splits = l->c->layout.pipeline.schedule->splits,
         .paired_sms = layer ? paired_sms(l->c, &l->costs) : 0.0,

@@ -169,7 +169,7 @@ static void test_what_per_operator_keeps(void **state)
                                           .sequence = c.training.sequence,
                                           .tp = 1,
                                           .cp = 1,
-                                          .per_operator = true};
+                                          .recompute = RECOMPUTE_PER_OPERATOR};
     transformer_layer(&context, &layer);
     double kept = 0.0;
     for (unsigned i = 0; i < layer.segments[0].saved.count; i++)
@@ -214,7 +214,8 @@ static double kept_of_modules(const struct configuration *c, bool modules, struc
                                           .experts.etp = 1,
                                           .experts.imbalance = 1.0,
                                           .experts.dispatch = &dispatch_alltoall,
-                                          .modules = modules};
+                                          .recompute =
+                                              modules ? RECOMPUTE_MODULES : RECOMPUTE_NONE};
     transformer_layer(&context, &layer);
     double kept = 0.0;
     *again = (struct repeated){0};

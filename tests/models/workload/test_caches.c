@@ -54,7 +54,7 @@ static void deepseek(struct bench *b)
     b->context.experts.etp = 1;
     b->context.experts.imbalance = 1.0;
     b->context.experts.dispatch = &dispatch_alltoall;
-    b->context.modules = true;
+    b->context.recompute = RECOMPUTE_MODULES;
 }
 
 static double kept(const struct layer *layer)

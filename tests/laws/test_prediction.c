@@ -234,6 +234,8 @@ static void activations_are_closed_form(void **state)
     assert_int_equal(lower_plan_times(l, 0, BLOCK_EMBEDDING), 1);
     assert_int_equal(lower_plan_times(l, 1, BLOCK_EMBEDDING), 1);
     assert_int_equal(lower_plan_times(l, 1, BLOCK_LAYER), 3);
+    assert_int_equal(lower_plan_times(l, 0, BLOCK_HEAD), 0);
+    assert_int_equal(lower_plan_times(l, 1, BLOCK_HEAD), 1);
     assert_int_equal(lower_plan_times(l, 1, BLOCK_PREDICTION), 1);
     assert_int_equal(lower_plan_times(l, 0, BLOCK_PREDICTION), 0);
     arena_destroy(arena);

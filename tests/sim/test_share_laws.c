@@ -285,6 +285,30 @@ static void test_solving_all_again_changes_nothing(void **state)
     arena_destroy(all.arena);
 }
 
+/* Blocks of edges and users that were given back are taken again, all of them. */
+static void test_ended_activities_leave_no_memory_behind(void **state)
+{
+    (void)state;
+    const uint32_t together = 64, rounds = 1000;
+    const double capacity[] = {10.0, 10.0};
+    const uint32_t *changed;
+    uint32_t ids[64];
+    size_t bytes = 0;
+    struct arena *arena = arena_create();
+    struct share *share = share_create(arena, 2, capacity);
+    for (uint32_t round = 0; round < rounds; round++) {
+        for (uint32_t i = 0; i < together; i++)
+            ids[i] = start_on(share, 0.0, 100.0, 0, 1, 1.0);
+        share_solve(share, 0.0, &changed);
+        for (uint32_t i = 0; i < together; i++)
+            share_finish(share, 0.0, ids[i]);
+        share_solve(share, 0.0, &changed);
+        bytes = round == 0 ? arena_bytes(arena) : bytes;
+    }
+    assert_int_equal(arena_bytes(arena), bytes);
+    arena_destroy(arena);
+}
+
 /* A change is not looked at where it cannot be felt: in another component, or beyond a link that
  * does not bind. */
 static void test_the_region_is_local(void **state)
@@ -352,6 +376,7 @@ int main(void)
         cmocka_unit_test(test_double_capacity_is_never_slower_for_one_flow),
         cmocka_unit_test(test_what_was_asked_was_moved),
         cmocka_unit_test(test_solving_all_again_changes_nothing),
+        cmocka_unit_test(test_ended_activities_leave_no_memory_behind),
         cmocka_unit_test(test_the_region_is_local),
         cmocka_unit_test(test_all_changed_in_order),
     };

@@ -20,19 +20,19 @@ struct given_list {
     unsigned count;
 };
 
-/* Options that state a key. All but --seed stand in place of a file, beside --model. */
+/* Options that state a key. All but --seed stand in place of a file, beside --model: as a file
+ * does, they say what --vary begins with. */
 static const struct {
     const char *option, *key;
-    bool varies; /* stands beside --vary of that key: it says the machine to begin with */
 } stating[] = {
-    {"--seed", "seed", false},
-    {"--gpu", "cluster.gpu", true},
-    {"--gpus", "cluster.gpus", true},
-    {"--model", "model.preset", false},
-    {"--tokens", "training.tokens", false},
-    {"--sequence", "training.sequence", false},
-    {"--software", "software.profile", false},
-    {"--global-batch", "training.global_batch", false},
+    {"--seed", "seed"},
+    {"--gpu", "cluster.gpu"},
+    {"--gpus", "cluster.gpus"},
+    {"--model", "model.preset"},
+    {"--tokens", "training.tokens"},
+    {"--sequence", "training.sequence"},
+    {"--software", "software.profile"},
+    {"--global-batch", "training.global_batch"},
 };
 
 /* The path of the key in the schema: without "[0]". */
@@ -111,7 +111,7 @@ static const char *stated_by(const struct arguments *line, struct arena *arena,
 {
     const bool stands = option_find(line->rules.options, "--model", strlen("--model")) != NULL;
     for (unsigned i = 0; i < sizeof stating / sizeof *stating; i++) {
-        const bool varied = stating[i].varies && strcmp(row->option, "--vary") == 0;
+        const bool varied = i > 0 && strcmp(row->option, "--vary") == 0;
         if ((i == 0 || stands) && !varied && said(line, stating[i].option) &&
             strcmp(row->path, one_spelling(arena, stating[i].key)) == 0)
             return stating[i].option;

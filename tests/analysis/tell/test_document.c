@@ -99,6 +99,7 @@ static const struct shown_case {
      "  name   n\n  a      1\n  longer 2\n  c      3\n"},
     {"{bold}{dim}{red}{plain}.", "."},
     {"{if nothing.at_all}1{end}{nothing.at_all}", "-"},
+    {"{if not yes}1{end}{if not ranks = 16384}2{end}.", "."},
 };
 
 static void lines_show_what_their_names_say(void **state)

@@ -21,10 +21,13 @@
 #include "analysis/tell/report/report.h"
 #include "analysis/tell/report/report_compare.h"
 #include "analysis/tell/report/report_explain.h"
+#include "analysis/tell/report/report_layouts.h"
 #include "analysis/tell/report/report_lesson.h"
 #include "analysis/tell/report/report_tasks.h"
 #include "analysis/tell/report/report_trace.h"
 #include "analysis/tell/report/report_walls.h"
+#include "models/schedule/schedule_kind.h"
+#include "models/sharding/sharding_kind.h"
 #include "scenarios/assemble/scenario.h"
 #include "sim/check.h"
 #include "tests/analysis/record/database/sample.h"
@@ -237,6 +240,30 @@ static void walls_of_a_job(void **state)
     end(&p);
 }
 
+static double number_at(const struct fact *object, const char *key)
+{
+    return number_of(document_find(object, key, strlen(key)));
+}
+
+/* What B has more than A, in each row of memory and of the terms. */
+static void differences_are_those_of_b_less_a(const struct fact *document)
+{
+    const struct fact *memory = document_find(document, "memory", strlen("memory"));
+    const struct fact *terms = document_find(document, "terms", strlen("terms"));
+    for (const struct fact *one = memory->value.of.first; one != NULL; one = one->next)
+        assert_true(number_at(one, "difference_bytes") ==
+                    number_at(one, "b_bytes") - number_at(one, "a_bytes"));
+    if (terms->kind != FACT_ARRAY)
+        return;
+    for (const struct fact *one = terms->value.of.first; one != NULL; one = one->next) {
+        assert_true(number_at(one, "difference_s") ==
+                    number_at(one, "b_s") - number_at(one, "a_s"));
+        assert_true(number_at(one, "difference_gpu_s_per_1e6_tokens") ==
+                    number_at(one, "b_gpu_s_per_1e6_tokens") -
+                        number_at(one, "a_gpu_s_per_1e6_tokens"));
+    }
+}
+
 static void comparisons(void **state)
 {
     (void)state;
@@ -247,11 +274,12 @@ static void comparisons(void **state)
         struct error error = {""};
         play(weeks_text, &a);
         play(texts[i], &b);
-        a.record.of[ROW_run].count = 1;
         const struct compared_side sides[2] = {{.path = "a", .record = a.record},
                                                {.path = "b", .record = b.record}};
         assert_true(comparison_of(a.arena, sides, &comparison, &error));
-        hold(report_compare(sides, &comparison), report_compare_lines);
+        const struct fact *document = report_compare(sides, &comparison);
+        differences_are_those_of_b_less_a(document);
+        hold(document, report_compare_lines);
         end(&b);
         end(&a);
     }
@@ -275,7 +303,14 @@ static void explanations(void **state)
     assert_true(query_open(path, &query, &error));
     assert_true(explanation_of(query, path, p.arena, 1, &explanation, &error));
     assert_true(explanation.path.known && explanation.has_elasticities);
-    hold(report_explain(&explanation), report_explain_lines);
+    const struct fact *document = report_explain(&explanation);
+    const struct fact *path_of = document_find(document, "critical_path", strlen("critical_path"));
+    const struct fact *parts = document_find(path_of, "parts", strlen("parts"));
+    for (const struct fact *part = parts->value.of.first; part != NULL; part = part->next) {
+        const struct fact *wire = document_find(part, "wire", strlen("wire"));
+        assert_true(wire->kind == FACT_NULL || *wire->value.word != '\0');
+    }
+    hold(document, report_explain_lines);
     query_close(query);
     end(&p);
     CHECK(remove(path) == 0);
@@ -299,6 +334,7 @@ static void traces_of_a_profiler(void **state)
     const struct trace_span *const spans[TRACE_SIDES] = {measured, simulated};
     const uint32_t counts[TRACE_SIDES] = {count - 1, count};
     assert_true(trace_compare(p.arena, spans, counts, &comparison, &error));
+    comparison.times[TRACE_MEASURED].idle_s = comparison.times[TRACE_SIMULATED].idle_s + 1e-9;
     const struct pytorch_step step = {
         .spans = measured, .count = count - 1, .number = 7, .kernels = 300, .host_s = 0.25};
     const struct compared_trace told = {
@@ -310,7 +346,11 @@ static void traces_of_a_profiler(void **state)
         .simulated_step_s = p.step->step_s,
         .unknown = {.ratio = 0.5, .count = 1, .largest = {{"strange", 0.125}}},
     };
-    hold(report_trace(p.arena, &told, &comparison), report_trace_lines);
+    const struct fact *document = report_trace(p.arena, &told, &comparison);
+    /* a nanosecond is the rounding of a trace */
+    assert_string_equal(document_text(document, "{each .times}{if .name = idle}{.more}{end}{end}"),
+                        "0 s");
+    hold(document, report_trace_lines);
     end(&p);
 }
 
@@ -344,14 +384,18 @@ static void tasks_of_traces(void **state)
                                           .wait_s = 0.6,
                                           .done_s = 0.7,
                                           .communicating_s = 0.8};
-    struct task_group_row *group = record_add(&record, ROW_task_group, 1);
-    *group = (struct task_group_row){.name = "all",
-                                     .rank_count = 3,
-                                     .last_rank = 2,
-                                     .meeting_count = 5,
-                                     .payload_bytes = 1e9,
-                                     .moving_s = 0.9};
-    hold(report_tasks(&record, NULL, 2), report_tasks_lines);
+    struct task_group_row *group = record_add(&record, ROW_task_group, 2);
+    group[0] = (struct task_group_row){.name = "short", .rank_count = 2, .moving_s = 0.1};
+    group[1] = (struct task_group_row){.name = "all",
+                                       .rank_count = 3,
+                                       .last_rank = 2,
+                                       .meeting_count = 5,
+                                       .payload_bytes = 1e9,
+                                       .moving_s = 0.9};
+    const struct fact *document = report_tasks(&record, NULL, 2);
+    assert_string_equal(document_text(document, "{each .ranks}{.rank} {end}"), "2 1 ");
+    assert_string_equal(document_text(document, "{each .groups}{.name} {end}"), "all short ");
+    hold(document, report_tasks_lines);
     hold(report_tasks(&record, NULL, 8), report_tasks_lines);
     arena_destroy(record.arena);
 }
@@ -364,16 +408,44 @@ static void lessons(void **state)
     struct lesson_row *lesson = record_add(&p.record, ROW_lesson, 1);
     *lesson = (struct lesson_row){3, "what it shows", "what to look for", "what comes next"};
     struct lesson_run_row *runs = record_add(&p.record, ROW_lesson_run, 2);
-    runs[0] = (struct lesson_run_row){"", "", "", 1, 1.5, 2e3, 0.4, 0.1, 5e9, 0.9};
+    runs[0] = (struct lesson_run_row){"", "", "", 1, 1.5, 2e3, 0.4, 0.0, 5e9, 0.9};
     runs[1] = (struct lesson_run_row){"other", "a=1", "more", 0, NAN, NAN, NAN, NAN, 7e9, NAN};
     struct question_row *question = record_add(&p.record, ROW_question, 1);
     *question = (struct question_row){"why?", "1 + 1", 2.0, "1", "2", "it is"};
     for (int answers = 0; answers < 2; answers++) {
         const struct fact *document = report_lesson(&p.record, p.scenario, "law", answers > 0);
+        /* no run has a bubble: no column of them */
+        assert_string_equal(
+            document_text(document, "{if .has_mfu}1{end}{if .has_bubble_ratio}2{end}"), "1");
         hold(document, report_lesson_lines);
         hold(document, report_lesson_markdown);
     }
     end(&p);
+}
+
+static void layouts(void **state)
+{
+    (void)state;
+    const struct plan_layout l = {.tp = 1,
+                                  .pp = 2,
+                                  .dp = 3,
+                                  .cp = 4,
+                                  .ep = 5,
+                                  .vpp = 6,
+                                  .microbatch = 7,
+                                  .schedule = &schedule_one_f_one_b,
+                                  .sharding = sharding_kinds[0],
+                                  .recompute_layers = 8,
+                                  .first_stage_layers = 9,
+                                  .last_stage_layers = 10};
+    struct arena *arena = arena_create();
+    struct fact *o = document_begin(arena, "", NULL);
+    report_layout_facts(o, &l);
+    assert_string_equal(document_text(o, "{tp} {pp} {dp} {cp} {ep} {vpp} {microbatch} "
+                                         "{recompute_layers} {first_stage_layers} "
+                                         "{last_stage_layers} {.ends} {schedule}"),
+                        "1 2 3 4 5 6 7 8 9 10 9+10 1f1b");
+    arena_destroy(arena);
 }
 
 /* Last of all. */
@@ -399,6 +471,7 @@ int main(void)
         cmocka_unit_test(traces_of_a_profiler),
         cmocka_unit_test(tasks_of_traces),
         cmocka_unit_test(lessons),
+        cmocka_unit_test(layouts),
         cmocka_unit_test(all_of_the_list_is_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

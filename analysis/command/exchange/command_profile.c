@@ -10,7 +10,6 @@
 #include "analysis/output/text/format.h"
 #include "analysis/record/evidence/evidence.h"
 #include "analysis/record/evidence/evidence_collectives.h"
-#include "analysis/tell/json/json_profile.h"
 #include "models/profile/profile.h"
 
 struct profile_arguments {
@@ -41,10 +40,7 @@ static int show(const struct profile_arguments *a, struct session *session, stru
     struct error error = {""};
     if (!profile_read(arena, a->line.positional[1], &profile, &error))
         return trouble(session, &error, EXIT_REJECTED);
-    if (a->json)
-        json_profile(&profile, NULL, 0, session->out);
-    else
-        profile_tell(session, &profile);
+    document_print(profile_tell(arena, &profile), profile_tell_lines, a->json, session);
     return EXIT_OK;
 }
 
@@ -56,10 +52,9 @@ static int check(const struct profile_arguments *a, struct session *session, str
     if (!profile_read(arena, a->line.positional[1], &profile, &error))
         return trouble(session, &error, EXIT_REJECTED);
     unsigned count = profile_check(arena, &profile, remarks);
-    if (a->json)
-        json_profile(&profile, remarks, count, session->out);
-    else
-        profile_tell_remarks(session, &profile, remarks, count);
+    struct fact *document = profile_tell(arena, &profile);
+    profile_tell_remarks(document, remarks, count);
+    document_print(document, profile_tell_remark_lines, a->json, session);
     bool named = true;
     if (*profile.head.gpu != '\0') {
         const struct card_told told = {.name = profile.head.facts.device,

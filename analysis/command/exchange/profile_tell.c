@@ -1,61 +1,98 @@
 #include "analysis/command/exchange/profile_tell.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "analysis/output/text/format.h"
+#include "sim/units.h"
 
-static void tell_head(const struct session *s, const struct measured_profile *p)
+static const char head_lines[] =
+    "{bold}{.path}{plain}\n"
+    "  card         {device}{if gpu} ({gpu}){end}\n"
+    "  measured     {date}, {method}\n"
+    "  software     driver {driver}, runtime {runtime}; {libraries}\n"
+    "{if .power_cap_w > 0}"
+    "  limits       {.power_cap_w:.0f} W, {.clock_mhz:.0f} MHz at most\n"
+    "{end}"
+    "  points       {points.count:digits}{if not complete}, not finished{end}\n";
+
+static const char point_lines[] = "\n     median  spread           rate  shape\n"
+                                  "{each points}"
+                                  "  {median_s>9} {spread_ratio>7} {.rate>14}  {shape}\n"
+                                  "{end}";
+const char *const profile_tell_lines[] = {head_lines, point_lines, NULL};
+
+static const char remark_lines[] =
+    "{each remarks}{shape}\n  {text}\n{end}"
+    "{if not complete}the calibration was not finished\n{end}"
+    "{.path}: {points.count:digits} points, {.remark_count:digits} remark"
+    "{if not .remark_count = 1}s{end}\n";
+const char *const profile_tell_remark_lines[] = {remark_lines, NULL};
+
+/* FLOPs, or bytes, a second. */
+static const char *rate_of(struct arena *arena, const struct measured_point *p)
 {
-    const struct profile_head *h = &p->head;
-    fprintf(s->out, "%s%s%s\n", session_bold(s), format_shown(p->path).s, session_plain(s));
-    fprintf(s->out, "  card         %s%s%s%s\n", format_shown(h->facts.device).s,
-            *h->gpu ? " (" : "", *h->gpu ? format_shown(h->gpu).s : "", *h->gpu ? ")" : "");
-    fprintf(s->out, "  measured     %s, %s\n", format_shown(h->date).s, format_shown(h->method).s);
-    fprintf(s->out, "  software     driver %s, runtime %s; ", format_shown(h->facts.driver).s,
-            format_shown(h->facts.runtime).s);
-    fprintf(s->out, "%s\n", format_shown(h->facts.libraries).s);
-    if (h->facts.power_cap_w > 0.0)
-        fprintf(s->out, "  limits       %.0f W, %.0f MHz at most\n", h->facts.power_cap_w,
-                h->facts.clock_max_hz / 1e6);
-    fprintf(s->out, "  points       %u%s\n", p->count, h->complete ? "" : ", not finished");
+    const double flops = point_flops(&p->point), bytes = point_bytes(&p->point);
+    const double seconds = p->measurement.median_s;
+    return flops > 0.0   ? arena_format(arena, "%.40s/s", format_flops(flops / seconds).s)
+           : bytes > 0.0 ? arena_text(arena, format_rate(bytes / seconds).s)
+                         : "";
 }
 
-static struct text rate_of(const struct measured_point *p)
+static const char *shape_of(struct arena *arena, const struct calibrate_point *point)
 {
-    double flops = point_flops(&p->point), seconds = p->measurement.median_s;
-    struct text out = {""};
-    if (flops > 0.0)
-        snprintf(out.s, sizeof out.s, "%.40s/s", format_flops(flops / seconds).s);
-    else if (point_bytes(&p->point) > 0.0)
-        out = format_rate(point_bytes(&p->point) / seconds);
-    return out;
+    char line[POINT_LINE_BYTES];
+    point_print(point, line);
+    return arena_text(arena, line);
 }
 
-void profile_tell(const struct session *s, const struct measured_profile *p)
+static void set_point(struct fact *o, const struct measured_point *p)
 {
-    tell_head(s, p);
-    fprintf(s->out, "\n  %9s %7s %14s  %s\n", "median", "spread", "rate", "shape");
-    for (unsigned i = 0; i < p->count; i++) {
-        const struct measured_point *row = &p->points[i];
-        char line[POINT_LINE_BYTES];
-        point_print(&row->point, line);
-        fprintf(s->out, "  %9s %7s %14s  %s\n", format_time(row->measurement.median_s).s,
-                format_percent(row->measurement.spread_ratio).s, rate_of(row).s, line);
-    }
+    const struct measurement *m = &p->measurement;
+    document_word(o, "shape", shape_of(o->arena, &p->point));
+    document_real(o, "median_s", IN_SECONDS, m->median_s);
+    document_real(o, "spread_ratio", IN_RATIO, m->spread_ratio);
+    document_word(o, ".rate", rate_of(o->arena, p));
+    document_count(o, "samples", m->samples);
+    document_count(o, "outliers", m->outliers);
+    document_flag(o, "settled", m->settled);
+    document_real(o, "clock_hz", IN_QUANTITY, m->clock_hz > 0.0 ? m->clock_hz : (double)NAN);
+    document_real(o, "power_w", IN_QUANTITY, m->power_w > 0.0 ? m->power_w : (double)NAN);
+    document_flag(o, "power_cap", (m->slowing & DEVICE_POWER_CAP) != 0);
+    document_flag(o, "too_hot", (m->slowing & DEVICE_TOO_HOT) != 0);
+    document_flag(o, "hardware_slow", (m->slowing & DEVICE_HARDWARE_SLOW) != 0);
 }
 
-void profile_tell_remarks(const struct session *s, const struct measured_profile *p,
-                          const struct profile_remark *remarks, unsigned count)
+struct fact *profile_tell(struct arena *arena, const struct measured_profile *profile)
 {
+    const struct profile_head *h = &profile->head;
+    struct fact *o = document_begin(arena, "orrery.profile/1", NULL);
+    document_quote(o, ".path", profile->path);
+    document_real(o, ".power_cap_w", IN_QUANTITY, h->facts.power_cap_w);
+    document_real(o, ".clock_mhz", IN_QUANTITY, h->facts.clock_max_hz / MEGA);
+    document_quote(o, "device", h->facts.device);
+    document_quote(o, "gpu", *h->gpu ? h->gpu : NULL);
+    document_quote(o, "driver", h->facts.driver);
+    document_quote(o, "runtime", h->facts.runtime);
+    document_quote(o, "libraries", h->facts.libraries);
+    document_quote(o, "date", h->date);
+    document_quote(o, "method", h->method);
+    document_flag(o, "complete", h->complete);
+    struct fact *points = document_array(o, "points");
+    for (unsigned i = 0; i < profile->count; i++)
+        set_point(document_object(points, NULL), &profile->points[i]);
+    return o;
+}
+
+void profile_tell_remarks(struct fact *o, const struct profile_remark *remarks, unsigned count)
+{
+    struct fact *array = document_array(o, "remarks");
     for (unsigned i = 0; i < count && i < PROFILE_REMARKS_MAX; i++) {
-        char line[POINT_LINE_BYTES];
-        point_print(&remarks[i].point->point, line);
-        fprintf(s->out, "%s\n  %s\n", line, remarks[i].text);
+        struct fact *one = document_object(array, NULL);
+        document_word(one, "shape", shape_of(o->arena, &remarks[i].point->point));
+        document_word(one, "text", remarks[i].text);
     }
-    if (!p->head.complete)
-        fputs("the calibration was not finished\n", s->out);
-    fprintf(s->out, "%s: %u points, %u remark%s\n", format_shown(p->path).s, p->count, count,
-            count == 1 ? "" : "s");
+    document_count(o, ".remark_count", count);
 }
 
 static int rising(const void *a, const void *b)
@@ -79,8 +116,8 @@ void profile_tell_difference(const struct session *s, struct arena *arena,
 {
     double *ratios = ARENA_ARRAY(arena, double, a->count);
     unsigned common = 0;
-    tell_head(s, a);
-    tell_head(s, b);
+    document_lines(profile_tell(arena, a), head_lines, s);
+    document_lines(profile_tell(arena, b), head_lines, s);
     fprintf(s->out, "\n  %9s %9s %7s  %s\n", "first", "second", "ratio", "shape");
     for (unsigned i = 0; i < a->count; i++) {
         const struct measured_point *one = &a->points[i], *other = find(b, &one->point);

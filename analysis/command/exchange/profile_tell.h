@@ -2,12 +2,16 @@
 #ifndef ORRERY_ANALYSIS_COMMAND_EXCHANGE_PROFILE_TELL_H
 #define ORRERY_ANALYSIS_COMMAND_EXCHANGE_PROFILE_TELL_H
 
-#include "analysis/output/terminal/session.h"
+#include "analysis/tell/document/document_lines.h"
 #include "models/profile/profile.h"
 
-void profile_tell(const struct session *session, const struct measured_profile *profile);
-void profile_tell_remarks(const struct session *session, const struct measured_profile *profile,
-                          const struct profile_remark *remarks, unsigned count);
+/* orrery.profile/1. */
+struct fact *profile_tell(struct arena *arena, const struct measured_profile *profile);
+extern const char *const profile_tell_lines[];
+/* Adds what a check found. */
+void profile_tell_remarks(struct fact *document, const struct profile_remark *remarks,
+                          unsigned count);
+extern const char *const profile_tell_remark_lines[];
 void profile_tell_difference(const struct session *session, struct arena *arena,
                              const struct measured_profile *a, const struct measured_profile *b);
 

@@ -3,6 +3,7 @@
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "scenarios/assemble/build_parts.h"
+#include "scenarios/catalogue/release.h"
 #include "scenarios/language/names.h"
 
 struct kind_choice {
@@ -135,12 +136,34 @@ static void check_sharding(struct builder *b, const struct value *mapping, const
                          names_advice(b->arena, text, family_kinds(b->arena, FAMILY_SHARDINGS)));
 }
 
+/* The profile as it was in the month that is asked for; the newest is a choice, which is told. */
+static const struct value *dated_profile(struct builder *b, const struct value *mapping,
+                                         const struct value *entry, const char *release)
+{
+    const struct release_fact *facts;
+    const unsigned count = release_facts(b->arena, b->problems, entry, &facts);
+    const bool newest = strcmp(release, READER_AUTO) == 0;
+    const unsigned month = newest ? RELEASE_NEWEST : release_month(release);
+    if (month == 0)
+        problems_misread(b->problems, section_mark(mapping, "release"),
+                         "software.release: %s is no month (2025-11) and no container (25.11)",
+                         source_quote(b->arena, release));
+    if (newest && count > 0) {
+        const struct release_fact *last = &facts[0];
+        for (unsigned i = 1; i < count; i++)
+            last = facts[i].month > last->month ? &facts[i] : last;
+        b->open |= 1u << CHOICE_RELEASE;
+        b->release = last->since;
+    }
+    return release_entry(b->arena, b->problems, entry, month);
+}
+
 static void build_software(struct builder *b)
 {
     struct software_profile *software = &b->scenario->configuration.software;
     const struct schema_section *schema = schema_section(SECTION_SOFTWARE);
     const struct value *mapping = section_take(b, b->root, SECTION_SOFTWARE);
-    struct software_keys keys = {""};
+    struct software_keys keys = {"", ""};
     if (mapping == NULL || !reader_fill(&b->reader, mapping, schema->path, schema->keys, &keys))
         return;
     const char *refusal = software_not_modelled(keys.profile);
@@ -152,6 +175,7 @@ static void build_software(struct builder *b)
     const struct value *base = section_entry(b, SECTION_SOFTWARE, mapping, "profile", keys.profile);
     if (base == NULL)
         return;
+    base = dated_profile(b, mapping, base, keys.release);
     struct value *merged = section_overlay(b, SECTION_SOFTWARE, base, mapping);
     reader_fill(&b->reader, merged, schema->path, schema_table(schema), software);
     section_finish(b, SECTION_SOFTWARE, merged, (struct params){NULL, 0}, schema->path);

@@ -22,7 +22,8 @@ struct builder {
     struct constant *constants;    /* the scenario's own */
     struct stated_figure *figures; /* and these */
     unsigned figure_capacity;
-    unsigned open; /* keys that the scenario leaves to models/plan/choice.h, by bits */
+    const char *release; /* the month of the newest fact of its software, where that is taken */
+    unsigned open;       /* keys that the scenario leaves to models/plan/choice.h, by bits */
     const struct scenario_chosen *chosen; /* by another reading; NULL */
     bool layout_open;                     /* its rules are not asked */
     bool alone;                           /* it names no file but those beside it */

@@ -19,7 +19,7 @@ void catalogue_open(struct catalogue *catalogue, struct arena *arena, const char
 
 bool catalogue_describes(const char *key)
 {
-    static const char *const keys[] = {"doc", "sources", "errors", "identity"};
+    static const char *const keys[] = {"doc", "sources", "errors", "identity", "history"};
     for (unsigned i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (strcmp(keys[i], key) == 0)
             return true;

@@ -31,7 +31,7 @@ const struct value *catalogue_find(struct catalogue *catalogue, enum family fami
 struct name_list catalogue_names(struct catalogue *catalogue, enum family family);
 /* `doc` of an entry; "" without. */
 const char *catalogue_doc(const struct value *entry);
-/* doc, sources, errors, identity: keys that describe an entry and fill no field. */
+/* doc, sources, errors, identity, history: keys that describe an entry and fill no field. */
 bool catalogue_describes(const char *key);
 
 #endif

@@ -13,6 +13,7 @@
 #include "sim/error.h"
 
 struct stated_figure;
+struct release_fact;
 
 /* Documentation generated from the tables. */
 void describe_schema(FILE *out);    /* JSON Schema */
@@ -22,6 +23,8 @@ struct catalogue_entry {
     const char *name, *doc;
     const struct stated_figure *figures; /* only by describe_entry */
     unsigned figure_count;
+    const struct release_fact *facts; /* of a software profile, in its order: release.h */
+    unsigned fact_count;
 };
 /* One entry with what it gives. False with a sentence when there is none of that name. */
 bool describe_entry(const char *family, const char *name, const char *catalogue,

@@ -194,6 +194,9 @@ static const struct param layout_params[] = {
 static const struct param software_keys_params[] = {
     {"profile", PARAM_TEXT, offsetof(struct software_keys, profile), 0, 0, "megatron", NULL,
      "A software profile of the catalogue; the keys below override its figures."},
+    {"release", PARAM_TEXT, offsetof(struct software_keys, release), 0, 0, "auto", NULL,
+     "The month of the software, as 2025-11, or a container's name (25.11, 26.04.01): the dated "
+     "facts of its profile until then hold (`orrery list software NAME` shows them); auto: all."},
 };
 static const struct param perturbation_params[] = {
     {"jitter", PARAM_RATIO, offsetof(struct perturbation_keys, jitter_ratio), 0, 1, "0", NULL,

@@ -38,7 +38,7 @@ struct layout_keys {
     const char *schedule, *sharding, *dispatch;
 };
 struct software_keys {
-    const char *profile;
+    const char *profile, *release;
 };
 struct perturbation_keys {
     double jitter_ratio;

@@ -94,8 +94,8 @@ static int list(struct session *session, bool json)
     struct json_list_entry entries[COURSE_MAX];
     const unsigned count = read_course(course);
     for (unsigned i = 0; i < count; i++) {
-        entries[i] =
-            (struct json_list_entry){"lessons", course[i].name, course[i].scenario->name, NULL, 0};
+        entries[i] = (struct json_list_entry){
+            "lessons", course[i].name, course[i].scenario->name, NULL, 0, NULL, 0};
         if (!json)
             fprintf(session->out, "%2llu. %-18s %s\n",
                     (unsigned long long)course[i].scenario->lesson->order, course[i].name,

@@ -1,6 +1,7 @@
 #include "analysis/tell/json/json.h"
 
 #include "analysis/tell/json/json_parts.h"
+#include "scenarios/catalogue/release.h"
 
 static json_t *figures_of(const struct json_list_entry *entry)
 {
@@ -20,6 +21,25 @@ static json_t *figures_of(const struct json_list_entry *entry)
     return rows;
 }
 
+/* Dated facts, with the keys that each sets. */
+static json_t *history_of(const struct json_list_entry *entry)
+{
+    json_t *rows = json_array();
+    for (unsigned i = 0; i < entry->fact_count; i++) {
+        const struct release_fact *f = &entry->facts[i];
+        json_t *row = json_object(), *sets = json_object();
+        json_set(row, "since", json_text(f->since));
+        json_set(row, "what", json_text(f->what));
+        for (const struct value *m = f->sets ? f->sets->first : NULL; m; m = m->next)
+            json_set(sets, m->key, json_text(m->text));
+        json_set(row, "sets", sets);
+        json_set(row, "size", *f->size ? json_text(f->size) : json_null());
+        json_set(row, "source", json_text(f->source));
+        json_append(rows, row);
+    }
+    return rows;
+}
+
 void json_list(const struct json_list_entry *entries, unsigned entry_count, FILE *out)
 {
     json_t *o = json_document("orrery.list/1", NULL);
@@ -31,6 +51,8 @@ void json_list(const struct json_list_entry *entries, unsigned entry_count, FILE
         json_set(row, "doc", json_text(entries[i].doc));
         if (entries[i].figures != NULL)
             json_set(row, "figures", figures_of(&entries[i]));
+        if (entries[i].fact_count > 0)
+            json_set(row, "history", history_of(&entries[i]));
         json_append(rows, row);
     }
     json_set(o, "rows", rows);

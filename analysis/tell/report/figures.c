@@ -4,6 +4,7 @@
 
 #include "analysis/output/text/format.h"
 #include "analysis/output/text/wrap.h"
+#include "scenarios/catalogue/release.h"
 
 /* The first figure with the same source as figure `i`. */
 static unsigned first_of(const struct json_list_entry *entry, unsigned i)
@@ -54,6 +55,26 @@ static void print_sources(const struct json_list_entry *entry, const struct sess
     }
 }
 
+/* "2025-09  what changed (router_fusion: true; size) [source]". */
+static void print_history(const struct json_list_entry *entry, const struct session *session)
+{
+    FILE *out = session->out;
+    fprintf(out, "\nHistory (software.release: a fact holds from its month on)\n");
+    for (unsigned i = 0; i < entry->fact_count; i++) {
+        const struct release_fact *f = &entry->facts[i];
+        const int used = fprintf(out, "  %s  ", f->since);
+        wrap_print(out, session->width, f->what, used);
+        for (const struct value *m = f->sets ? f->sets->first : NULL; m; m = m->next)
+            fprintf(out, "%*ssets %s: %s\n", used, "", m->key, m->text);
+        if (*f->size) {
+            fprintf(out, "%*s", used, "");
+            wrap_print(out, session->width, f->size, used);
+        }
+        fprintf(out, "%*s", used, "");
+        wrap_print(out, session->width, f->source, used);
+    }
+}
+
 void figures_print(const struct json_list_entry *entry, const struct session *session)
 {
     int width = width_of(entry);
@@ -64,6 +85,8 @@ void figures_print(const struct json_list_entry *entry, const struct session *se
             session_dim(session), width, "key", "value", session_plain(session));
     for (unsigned i = 0; i < entry->figure_count; i++)
         print_figure(entry, i, width, session->out);
+    if (entry->fact_count > 0)
+        print_history(entry, session);
     fprintf(session->out, "\nSources\n");
     print_sources(entry, session);
 }

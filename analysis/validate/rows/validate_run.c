@@ -76,6 +76,7 @@ void validate_run_read(struct cells *c, struct validate_run *r)
     r->gradient_bytes = validate_cells_number(c, "grad_bytes", 0.0);
     r->schedule = validate_cells_word(c, "schedule");
     r->software = validate_cells_word(c, "software");
+    r->released = validate_cells_word(c, "released");
 }
 
 /* Does line `number` (from 1) of the text stand in this section? */

@@ -38,6 +38,7 @@ struct validate_run {
     const char *gpu, *fabric;
     uint64_t gpus, gpus_per_node;
     const char *recompute, *attention, *precision, *schedule, *software;
+    const char *released; /* month of the software; "": not known */
     double gradient_bytes;
     struct cells cells;              /* of the row; all 0: of none */
     struct validate_origins origins; /* of what does not stand in the column of its name */

@@ -250,6 +250,7 @@ static void add_software(const struct writer *w)
                           ? "chosen: column software is empty; what is run today"
                           : "chosen: column software is empty; the oldest usual one that can",
                       "%s", w->software->name);
+    add_word(w, "release", "released", w->run->released != NULL ? w->run->released : "");
     if (w->run->says.async && w->run->layout.tp > 1)
         validate_text_key(w->text, "tp_pipelines",
                           "the row's name: asynchronous tensor parallelism", "true");

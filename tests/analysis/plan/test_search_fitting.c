@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <math.h>
 
+#include "analysis/plan/search/search_lead.h"
 #include "models/plan/choice.h"
 #include "models/plan/ladder.h"
 #include "models/plan/plan_space.h"
@@ -103,7 +104,14 @@ static void check_alone(struct drawn d, uint32_t rungs, unsigned *fitting)
     const bool may = trial_may_fit(&d.c, usable_bytes);
     assert_int_equal(trial_holds(&d.c, &budget), may);
     assert_true(may || !fits);
+    if (!may) /* its ledger alone says so */
+        assert_int_equal(search->counts.played, 0);
     assert_int_equal(trial_fits(&d.c, usable_bytes), fits);
+    if (fits) { /* op by op, too, on less than it allocates */
+        struct search_leader leader = search->leaders[0];
+        const double less_bytes = 0.9 * leader.peak_allocated_bytes;
+        assert_false(search_lead_play(&base, leader.row, less_bytes, NULL, &leader));
+    }
     *fitting += fits;
     search_destroy(search);
 }

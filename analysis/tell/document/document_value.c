@@ -149,8 +149,10 @@ static const char *show_number(struct arena *arena, const struct fact *value, co
     const bool sign = length > 0 && *format == '+';
     if (length > 0 && format[sign] == '.')
         return by_digits(arena, number, format, length);
-    format += sign;
-    length -= sign;
+    if (sign) { /* a format of no length may be NULL */
+        format++;
+        length--;
+    }
     unsigned unit = value->unit;
     if (length > 0)
         for (unit = 0;

@@ -100,11 +100,43 @@ static void test_live_parameters(void **state)
         arena_destroy(w[i].arena);
 }
 
+/* Blocks of gathered weights of so many bytes that a step allocates. */
+static unsigned gathered(const struct configuration *c, double bytes)
+{
+    struct written w = lower_case_write(c);
+    unsigned count = 0;
+    for (uint32_t i = 0; i < w.p->ledger_count; i++) {
+        const struct ledger_entry *e = &w.p->ledger[i];
+        count += e->action == LEDGER_ALLOCATE && strcmp(e->name, "gathered weights") == 0 &&
+                 fabs(e->bytes - bytes) < 1e-6 * bytes;
+    }
+    arena_destroy(w.arena);
+    return count;
+}
+
+/* Whole weights of four bits are cast where they come: of every element of a linear layer two
+ * copies of half a byte and a byte for 16 stand beside its two bytes of bf16, of norms none. */
+static void test_copies_of_gathered_weights(void **state)
+{
+    (void)state;
+    struct configuration c = job(), bf16 = c;
+    c.gpu.peak_flops_per_s[PEAK_FP4] = 4 * c.gpu.peak_flops_per_s[PEAK_BF16];
+    c.training.precision = precision_find("nvfp4");
+    assert_int_equal(lower_case_errors(&c), 0);
+    const double matrices = transformer_linear_parameters(&c.model) / (double)c.model.layers;
+    assert_true(matrices > 0.7 * LAYER && matrices < LAYER);
+    const unsigned layers = gathered(&bf16, 2.0 * LAYER);
+    assert_true(layers >= c.model.layers);
+    assert_int_equal(gathered(&c, 2.0 * LAYER + 1.125 * matrices), layers);
+    assert_int_equal(gathered(&c, 2.0 * LAYER), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gathers_in_parts),
         cmocka_unit_test(test_live_parameters),
+        cmocka_unit_test(test_copies_of_gathered_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,9 +90,9 @@ static double range_value(const struct range *r, size_t i)
 
 /* Ends stay as they were typed. Values between them have six digits, and the number is that of the
  * text: what is played is what people read, to the last digit. Times below 10^6 s, which six digits
- * write plainly, stay in seconds. */
-static struct vary_value value_between(struct arena *arena, enum param_type type, double value,
-                                       const char *like)
+ * write plainly, stay in seconds. False where the value is larger than a text can say. */
+static bool value_between(struct arena *arena, enum param_type type, double value, const char *like,
+                          struct vary_value *out)
 {
     const double seconds_most = 999999.5;
     char text[VALUE_TEXT_MAX], why[QUANTITY_TEXT_MAX];
@@ -101,17 +101,26 @@ static struct vary_value value_between(struct arena *arena, enum param_type type
         snprintf(text, sizeof text, "%.6gs", value);
     else
         quantity_write_like(type, value, like, text, sizeof text);
-    CHECK(quantity_read(type, text, text, &quantity, why));
-    return (struct vary_value){arena_text(arena, text), quantity.number, .between = true};
+    if (!quantity_read(type, text, text, &quantity, why))
+        return false;
+    *out = (struct vary_value){arena_text(arena, text), quantity.number, .between = true};
+    return true;
 }
 
-static void fill_range(struct arena *arena, const struct range *r, const char *low,
+static bool fill_range(struct arena *arena, const struct range *r, const char *low,
                        const char *high, struct vary *out)
 {
     out->values = ARENA_ARRAY(arena, struct vary_value, r->count);
     out->values[out->count++] = (struct vary_value){.text = low, .number = r->low};
     for (size_t i = 1; i + 1 < r->count; i++) {
-        struct vary_value value = value_between(arena, types[r->type], range_value(r, i), low);
+        const double number = range_value(r, i);
+        struct vary_value value;
+        if (!isfinite(number))
+            return false;
+        if (number >= r->high)
+            break;
+        if (!value_between(arena, types[r->type], number, low, &value))
+            return false;
         if (value.number > out->values[out->count - 1].number && value.number < r->high)
             out->values[out->count++] = value;
     }
@@ -120,6 +129,7 @@ static void fill_range(struct arena *arena, const struct range *r, const char *l
     out->range = true;
     out->log = r->log;
     out->type = types[r->type];
+    return true;
 }
 
 static bool read_range(struct arena *arena, const char *text, char *low, char *dots,
@@ -138,7 +148,8 @@ static bool read_range(struct arena *arena, const char *text, char *low, char *d
         return refuse(error, text, "the range does not ascend");
     if (range.log && range.low <= 0.0)
         return refuse(error, text, "a logarithmic range starts above 0");
-    fill_range(arena, &range, low, high, out);
+    if (!fill_range(arena, &range, low, high, out))
+        return refuse(error, text, "the range is too wide");
     return true;
 }
 

@@ -16,6 +16,8 @@ enum {
 };
 /* Whole numbers are exact in a double up to 2^53. */
 #define EXACT_MAX 9007199254740992.0
+/* One above the largest count, 2^64. */
+#define COUNT_END 18446744073709551616.0
 
 struct quantity_unit {
     const char *name;
@@ -289,7 +291,8 @@ void quantity_write_like(enum param_type type, double number, const char *like, 
     } else if (type == PARAM_RATIO && strcmp(unit_like, "%") == 0) {
         snprintf(text, size, "%.6g%%", 100.0 * number);
     } else if (dimension->unit[0].name == NULL) {
-        bool whole = type == PARAM_COUNT && number < EXACT_MAX;
+        /* A count above 2^53 is read back from digits alone, without an exponent. */
+        bool whole = type == PARAM_COUNT && number < COUNT_END;
         snprintf(text, size, whole ? "%.0f" : "%.6g", number);
     } else {
         const struct quantity_unit *unit = fitting_unit(dimension, family_of(unit_like), number);

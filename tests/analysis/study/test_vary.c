@@ -82,6 +82,11 @@ static void test_vary_whole_numbers(void **state)
     v = vary_of("x.share=0..1:5"); /* more points than whole numbers: ratios */
     assert_true(v.count == 5 && v.values[1].number == 0.25);
     assert_true(vary_of("x.share=0..0.5:3").values[1].number == 0.25);
+    v = vary_of("x=2..49999999999999999:3"); /* above 2^53: all digits */
+    assert_true(v.count == 3 && v.values[1].number == 25e15);
+    assert_string_equal(v.values[1].text, "25000000000000000");
+    v = vary_of("x=18446744073709549568..18446744073709551615:3"); /* no double between the ends */
+    assert_int_equal(v.count, 2);
 }
 
 /* Between two ends: in the kind of unit of the lower one, and without an exponent. Logarithmic
@@ -158,7 +163,9 @@ static void test_vary_refuses(void **state)
                                         "key=0s..1h:log",
                                         "key=1..2:x",
                                         "key=1..2:99999999",
-                                        "key=1..2:3:4"};
+                                        "key=1..2:3:4",
+                                        "key=-1.7e308..1.7e308", /* its span is no number */
+                                        "key=1e-300..1e300:log"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct vary vary;
         struct error error = {""};

@@ -351,7 +351,9 @@ static void test_printed(void **state)
         {PARAM_MONEY, 1234567, "1.23457MUSD"},
         {PARAM_COUNT, 15e12, "15000000000000"},
         {PARAM_COUNT, 9007199254740991, "9007199254740991"},
-        {PARAM_COUNT, 1e17, "1e+17"},
+        {PARAM_COUNT, 1e17, "100000000000000000"}, /* as it can be read back */
+        {PARAM_COUNT, 18446744073709549568.0, "18446744073709549568"},
+        {PARAM_COUNT, 1e20, "1e+20"}, /* no count: none is above 2^64 - 1 */
         {PARAM_RATIO, 0.8, "0.8"},
         {PARAM_RATIO, 1234567, "1.23457e+06"},
         {PARAM_FLAG, 1, "true"},

@@ -169,6 +169,7 @@ void launch_write(const struct launch_kind *kind, const struct configuration *c,
     if (kind->check != NULL)
         kind->check(&job, out);
     note_software(kind, &job, out);
+    launch_note_captured(&job, out);
     if (!out->refused)
         write_script(kind, &job, out);
 }

@@ -88,6 +88,8 @@ void launch_note_units(const struct launch_job *job, struct launch_text *text);
 void launch_note_adapter(const struct launch_job *job, struct launch_text *text);
 /* Of layers what no option here says: windows, sinks, another number of norms. */
 void launch_note_shape(const struct launch_job *job, struct launch_text *text);
+/* CUDA graphs, fused experts, paged stash, 8-bit attention, which no script here sets. */
+void launch_note_captured(const struct launch_job *job, struct launch_text *text);
 /* Formats of state that the framework has no options for. */
 void launch_note_formats(const struct launch_job *job, struct launch_text *text);
 void launch_note_optimizer(const struct launch_job *job, struct launch_text *text,

@@ -128,6 +128,33 @@ void launch_note_shape(const struct launch_job *job, struct launch_text *text)
     }
 }
 
+void launch_note_captured(const struct launch_job *job, struct launch_text *text)
+{
+    const struct configuration *c = job->c;
+    const bool experts = c->model.moe.experts > 0;
+    unsigned graphs;
+    const bool known = software_graphs(c->software.graphs.modules, &graphs);
+    const unsigned of_experts = GRAPH_EXPERTS | GRAPH_ROUTER | GRAPH_PREPROCESS;
+    const unsigned here = experts ? graphs : graphs & ~of_experts;
+    if (job->recipe != FP8_AUTO && c->software.fp8.attention)
+        launch_say(text, LAUNCH_REFUSED,
+                   "attention in 8 bits is not written: it would run in 16 "
+                   "(software.fp8_attention=false simulates that)");
+    if (experts && c->software.experts.paged_stash)
+        launch_say(text, LAUNCH_REFUSED,
+                   "paged stash is not written: the whole room of rank_capacity would be kept "
+                   "(software.moe_paged_stash=false simulates that)");
+    if (known && here != 0)
+        launch_say(text, LAUNCH_DIFFERS,
+                   "CUDA graphs (%s) are not written: every kernel is launched, which takes the "
+                   "host longer (software.cuda_graphs=none simulates that)",
+                   c->software.graphs.modules);
+    if (experts && job->recipe != FP8_AUTO && c->software.experts.fused_mlp)
+        launch_say(text, LAUNCH_DIFFERS,
+                   "fused grouped products are not written: activation and casts are kernels of "
+                   "their own (software.fused_grouped_mlp=false simulates that)");
+}
+
 void launch_note_formats(const struct launch_job *job, struct launch_text *text)
 {
     const struct state_formats *f = &job->c->training.state_formats;

@@ -125,6 +125,46 @@ static void nothing_is_dropped(void **state)
     assert_int_equal(silent, 0);
 }
 
+static bool noted(const struct launch_kind *kind, const struct configuration *c,
+                  enum launch_weight weight, const char *words)
+{
+    struct arena *arena = arena_create();
+    struct launch_text text;
+    launch_write(kind, c, arena, &text);
+    const bool found = launch_case_note(&text, weight, words) != NULL;
+    arena_destroy(arena);
+    return found;
+}
+
+/* What a later release captures, fuses and keeps no script here sets: in all kinds it is refused
+ * where memory or what is computed differs, and told where the step's time does. */
+static void captured_and_fused(void **state)
+{
+    (void)state;
+    struct scenario *base = launch_case_plain();
+    for (unsigned i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        struct configuration c = base->configuration;
+        c.software.graphs.modules = "moe_router+moe_preprocess"; /* a dense model has none */
+        c.software.experts.paged_stash = c.software.experts.fused_mlp = true;
+        c.software.fp8.attention = true; /* in 16 bits it is nothing */
+        assert_false(noted(kinds[i], &c, LAUNCH_DIFFERS, "CUDA graphs"));
+        assert_false(noted(kinds[i], &c, LAUNCH_DIFFERS, "grouped products"));
+        assert_false(noted(kinds[i], &c, LAUNCH_REFUSED, "paged stash"));
+        assert_false(noted(kinds[i], &c, LAUNCH_REFUSED, "attention in 8 bits"));
+        c.software.graphs.modules = "attn";
+        assert_true(noted(kinds[i], &c, LAUNCH_DIFFERS, "CUDA graphs (attn) are not written"));
+        c.training.precision = precision_find("fp8");
+        assert_true(noted(kinds[i], &c, LAUNCH_REFUSED, "attention in 8 bits is not written"));
+        c.software.fp8.attention = false;
+        experts(&c.model);
+        assert_true(noted(kinds[i], &c, LAUNCH_REFUSED, "paged stash is not written"));
+        c.software.experts.paged_stash = false;
+        if (i < 2) /* the others refuse experts in 8 bits as a whole */
+            assert_true(noted(kinds[i], &c, LAUNCH_DIFFERS, "grouped products"));
+    }
+    scenario_destroy(base);
+}
+
 /* A flavor of torchtitan has the shape to the last part, and what it must have is listed. */
 static void flavors(void **state)
 {
@@ -224,6 +264,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_dropped),
+        cmocka_unit_test(captured_and_fused),
         cmocka_unit_test(flavors),
         cmocka_unit_test(expert_layers),
         cmocka_unit_test(padding),

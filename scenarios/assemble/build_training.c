@@ -140,22 +140,21 @@ static void check_sharding(struct builder *b, const struct value *mapping, const
 static const struct value *dated_profile(struct builder *b, const struct value *mapping,
                                          const struct value *entry, const char *release)
 {
-    const struct release_fact *facts;
-    const unsigned count = release_facts(b->arena, b->problems, entry, &facts);
+    const struct release_history history = release_history(b->arena, b->problems, entry);
     const bool newest = strcmp(release, READER_AUTO) == 0;
     const unsigned month = newest ? RELEASE_NEWEST : release_month(release);
     if (month == 0)
         problems_misread(b->problems, section_mark(mapping, "release"),
                          "software.release: %s is no month (2025-11) and no container (25.11)",
                          source_quote(b->arena, release));
-    if (newest && count > 0) {
-        const struct release_fact *last = &facts[0];
-        for (unsigned i = 1; i < count; i++)
-            last = facts[i].month > last->month ? &facts[i] : last;
+    if (newest && history.count > 0) {
+        const struct release_fact *last = &history.facts[0];
+        for (unsigned i = 1; i < history.count; i++)
+            last = history.facts[i].month > last->month ? &history.facts[i] : last;
         b->open |= 1u << CHOICE_RELEASE;
         b->release = last->since;
     }
-    return release_entry(b->arena, b->problems, entry, month);
+    return release_entry(b->arena, entry, history, month);
 }
 
 static void build_software(struct builder *b)

@@ -64,36 +64,34 @@ static bool read_fact(struct problems *problems, const struct value *item, struc
     return good;
 }
 
-unsigned release_facts(struct arena *arena, struct problems *problems, const struct value *entry,
-                       const struct release_fact **out)
+struct release_history release_history(struct arena *arena, struct problems *problems,
+                                       const struct value *entry)
 {
     const struct value *history = value_find(entry, "history");
     unsigned count = 0;
     if (history == NULL)
-        return 0;
+        return (struct release_history){NULL, 0};
     if (history->kind != VALUE_LIST) {
         problems_error(problems, history->mark, "history: a list of dated facts is wanted");
-        return 0;
+        return (struct release_history){NULL, 0};
     }
     struct release_fact *facts = ARENA_ARRAY(arena, struct release_fact, history->count + 1);
     for (const struct value *item = history->first; item != NULL; item = item->next)
         count += read_fact(problems, item, &facts[count]) ? 1 : 0;
-    *out = facts;
-    return count;
+    return (struct release_history){facts, count};
 }
 
 /* The member that the last fact until then sets, or NULL. Of facts of one month the later row. */
-static const struct value *member_of(const struct release_fact *facts, unsigned count,
-                                     unsigned month, const char *key)
+static const struct value *member_of(struct release_history h, unsigned month, const char *key)
 {
     const struct value *found = NULL;
     unsigned since = 0;
-    for (unsigned i = 0; i < count; i++) {
-        const struct value *member = value_find(facts[i].sets, key);
-        if (member == NULL || facts[i].month > month || facts[i].month < since)
+    for (unsigned i = 0; i < h.count; i++) {
+        const struct value *member = value_find(h.facts[i].sets, key);
+        if (member == NULL || h.facts[i].month > month || h.facts[i].month < since)
             continue;
         found = member;
-        since = facts[i].month;
+        since = h.facts[i].month;
     }
     return found;
 }
@@ -104,22 +102,22 @@ static void hang(struct arena *arena, struct value *out, const struct value *mem
         value_append(out, value_share(arena, member));
 }
 
-const struct value *release_entry(struct arena *arena, struct problems *problems,
-                                  const struct value *entry, unsigned month)
+const struct value *release_entry(struct arena *arena, const struct value *entry,
+                                  struct release_history history, unsigned month)
 {
-    const struct release_fact *facts;
-    const unsigned count = release_facts(arena, problems, entry, &facts);
-    if (count == 0)
+    if (history.count == 0)
         return entry;
     struct value *out = value_new(arena, VALUE_MAPPING, entry->mark);
     out->key = entry->key;
     out->key_mark = entry->key_mark;
-    for (unsigned i = 0; i < count; i++)
-        for (const struct value *m = facts[i].sets ? facts[i].sets->first : NULL; m; m = m->next) {
-            const struct value *last = member_of(facts, count, month, m->key);
+    for (unsigned i = 0; i < history.count; i++) {
+        const struct value *sets = history.facts[i].sets;
+        for (const struct value *m = sets ? sets->first : NULL; m != NULL; m = m->next) {
+            const struct value *last = member_of(history, month, m->key);
             if (last != NULL)
                 hang(arena, out, last);
         }
+    }
     for (const struct value *member = entry->first; member != NULL; member = member->next)
         hang(arena, out, member);
     return out;

@@ -22,12 +22,16 @@ struct release_fact {
     const char *since, *what, *source, *size; /* size: "" where nobody says it */
     const struct value *sets;                 /* a mapping; NULL: nothing is set */
 };
-/* The facts of an entry, in its order; 0: it has no history. Reports what is no fact. */
-unsigned release_facts(struct arena *arena, struct problems *problems, const struct value *entry,
-                       const struct release_fact **out);
+struct release_history {
+    const struct release_fact *facts; /* in the entry's order */
+    unsigned count;                   /* 0: the entry has none */
+};
+/* The facts of an entry. Reports what is no fact, once for each call. */
+struct release_history release_history(struct arena *arena, struct problems *problems,
+                                       const struct value *entry);
 /* The entry as it was in that month: what its facts set until then, the latest of a key, in place
  * of what the entry has. The entry itself where it has no history. */
-const struct value *release_entry(struct arena *arena, struct problems *problems,
-                                  const struct value *entry, unsigned month);
+const struct value *release_entry(struct arena *arena, const struct value *entry,
+                                  struct release_history history, unsigned month);
 
 #endif

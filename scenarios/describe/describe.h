@@ -9,11 +9,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "scenarios/catalogue/release.h"
 #include "sim/arena.h"
 #include "sim/error.h"
 
 struct stated_figure;
-struct release_fact;
 
 /* Documentation generated from the tables. */
 void describe_schema(FILE *out);    /* JSON Schema */
@@ -23,8 +23,7 @@ struct catalogue_entry {
     const char *name, *doc;
     const struct stated_figure *figures; /* only by describe_entry */
     unsigned figure_count;
-    const struct release_fact *facts; /* of a software profile, in its order: release.h */
-    unsigned fact_count;
+    struct release_history history; /* of a software profile */
 };
 /* One entry with what it gives. False with a sentence when there is none of that name. */
 bool describe_entry(const char *family, const char *name, const char *catalogue,

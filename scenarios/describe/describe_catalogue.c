@@ -1,7 +1,6 @@
 #include <string.h>
 
 #include "scenarios/catalogue/catalogue.h"
-#include "scenarios/catalogue/release.h"
 #include "scenarios/describe/describe.h"
 #include "scenarios/schema/catalogue_figures.h"
 
@@ -71,7 +70,7 @@ bool describe_entry(const char *family, const char *name, const char *catalogue,
                          names_advice(arena, name, catalogue_names(asked.catalogue, asked.family)));
     *out = (struct catalogue_entry){.name = name, .doc = catalogue_doc(entry)};
     out->figure_count = catalogue_figures(arena, asked.family, entry, &out->figures);
-    out->fact_count = release_facts(arena, asked.problems, entry, &out->facts);
+    out->history = release_history(arena, asked.problems, entry);
     if (wrong(&asked, error))
         return false;
     return true;

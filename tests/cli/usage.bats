@@ -167,6 +167,27 @@ load helper
     [ "$(sqlite3 :memory: "select json_extract(readfile('out'), '\$.schema')")" = orrery.doctor/1 ]
 }
 
+@test "a software profile with a history shows it, in text and in JSON" {
+    expect 0 "$ORRERY" list software nemo --json
+    facts() { sqlite3 :memory: "select $1 from json_each(readfile('out'), '\$.rows[0].history')"; }
+    [ "$(facts 'count(*)')" -ge 2 ]
+    facts "json_extract(value, '\$.since')" >since
+    facts "json_extract(value, '\$.source')" >sources
+    ! grep -qv '^20[0-9][0-9]-[01][0-9]$' since
+    ! grep -q '^$' sources
+    [ "$(facts "group_concat(json_extract(value, '\$.sets.router_fusion'))")" = true ]
+    [ "$(facts "count(json_extract(value, '\$.size'))")" -lt "$(facts 'count(*)')" ] # null where nobody says it
+    expect 0 "$ORRERY" list software nemo
+    grep '^  20[0-9][0-9]-[01][0-9]  ' out | cut -c3-9 | cmp - since
+    shows "sets router_fusion: true"
+    tr -s ' \n' ' ' <out >unwrapped
+    while IFS= read -r source; do grep -qF -- "$source" unwrapped; done <sources
+    expect 0 "$ORRERY" list software nanotron
+    ! grep -q '^History' out
+    expect 0 "$ORRERY" list software nanotron --json
+    [ "$(sqlite3 :memory: "select json_extract(readfile('out'), '\$.rows[0].history') is null")" = 1 ]
+}
+
 @test "an entry of the catalogue shows its figures, with error and source" {
     expect 0 "$ORRERY" list gpus h100-80gb-sxm
     grep -qE '^  hbm_bandwidth +3350GB/s +exact +\[1\]$' out

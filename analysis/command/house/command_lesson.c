@@ -95,7 +95,7 @@ static int list(struct session *session, bool json)
     const unsigned count = read_course(course);
     for (unsigned i = 0; i < count; i++) {
         entries[i] = (struct json_list_entry){
-            "lessons", course[i].name, course[i].scenario->name, NULL, 0, NULL, 0};
+            .family = "lessons", .name = course[i].name, .doc = course[i].scenario->name};
         if (!json)
             fprintf(session->out, "%2llu. %-18s %s\n",
                     (unsigned long long)course[i].scenario->lesson->order, course[i].name,

@@ -85,8 +85,7 @@ static int narrow(const struct list_arguments *arguments, struct session *sessio
     if (describe_entry(family, wanted, arguments->catalogue, arena, &entry, &error)) {
         l->entries[0].figures = entry.figures;
         l->entries[0].figure_count = entry.figure_count;
-        l->entries[0].facts = entry.facts;
-        l->entries[0].fact_count = entry.fact_count;
+        l->entries[0].history = entry.history;
     }
     return EXIT_OK;
 }

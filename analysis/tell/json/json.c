@@ -1,7 +1,6 @@
 #include "analysis/tell/json/json.h"
 
 #include "analysis/tell/json/json_parts.h"
-#include "scenarios/catalogue/release.h"
 
 static json_t *figures_of(const struct json_list_entry *entry)
 {
@@ -25,8 +24,8 @@ static json_t *figures_of(const struct json_list_entry *entry)
 static json_t *history_of(const struct json_list_entry *entry)
 {
     json_t *rows = json_array();
-    for (unsigned i = 0; i < entry->fact_count; i++) {
-        const struct release_fact *f = &entry->facts[i];
+    for (unsigned i = 0; i < entry->history.count; i++) {
+        const struct release_fact *f = &entry->history.facts[i];
         json_t *row = json_object(), *sets = json_object();
         json_set(row, "since", json_text(f->since));
         json_set(row, "what", json_text(f->what));
@@ -51,7 +50,7 @@ void json_list(const struct json_list_entry *entries, unsigned entry_count, FILE
         json_set(row, "doc", json_text(entries[i].doc));
         if (entries[i].figures != NULL)
             json_set(row, "figures", figures_of(&entries[i]));
-        if (entries[i].fact_count > 0)
+        if (entries[i].history.count > 0)
             json_set(row, "history", history_of(&entries[i]));
         json_append(rows, row);
     }

@@ -13,14 +13,13 @@
 #include "analysis/study/study_report.h"
 #include "analysis/validate/rows/validate_report.h"
 #include "models/step/simulate/collective_run.h"
+#include "scenarios/catalogue/release.h"
 
-struct release_fact;
 struct json_list_entry {
     const char *family, *name, *doc;
     const struct stated_figure *figures; /* of the one entry that was asked for; NULL: not asked */
     unsigned figure_count;
-    const struct release_fact *facts; /* dated, of a software profile */
-    unsigned fact_count;
+    struct release_history history; /* of a software profile */
 };
 void json_list(const struct json_list_entry *entries, unsigned count, FILE *out);
 /* `doctor`: one thing that was looked at. */

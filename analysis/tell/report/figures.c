@@ -4,7 +4,6 @@
 
 #include "analysis/output/text/format.h"
 #include "analysis/output/text/wrap.h"
-#include "scenarios/catalogue/release.h"
 
 /* The first figure with the same source as figure `i`. */
 static unsigned first_of(const struct json_list_entry *entry, unsigned i)
@@ -60,8 +59,8 @@ static void print_history(const struct json_list_entry *entry, const struct sess
 {
     FILE *out = session->out;
     fprintf(out, "\nHistory (software.release: a fact holds from its month on)\n");
-    for (unsigned i = 0; i < entry->fact_count; i++) {
-        const struct release_fact *f = &entry->facts[i];
+    for (unsigned i = 0; i < entry->history.count; i++) {
+        const struct release_fact *f = &entry->history.facts[i];
         const int used = fprintf(out, "  %s  ", f->since);
         wrap_print(out, session->width, f->what, used);
         for (const struct value *m = f->sets ? f->sets->first : NULL; m; m = m->next)
@@ -85,7 +84,7 @@ void figures_print(const struct json_list_entry *entry, const struct session *se
             session_dim(session), width, "key", "value", session_plain(session));
     for (unsigned i = 0; i < entry->figure_count; i++)
         print_figure(entry, i, width, session->out);
-    if (entry->fact_count > 0)
+    if (entry->history.count > 0)
         print_history(entry, session);
     fprintf(session->out, "\nSources\n");
     print_sources(entry, session);

@@ -272,6 +272,7 @@ static void test_figures(void **state)
 static struct opened open_folder(char *folder, const char *gpus)
 {
     char path[64];
+    memset(strrchr(folder, '-') + 1, 'X', 6); /* six X, as mkdtemp wants them */
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/gpus.yaml", folder);
     FILE *file = fopen(path, "w");
@@ -294,7 +295,7 @@ static void close_folder(struct opened *o, const char *folder)
 static void test_folder(void **state)
 {
     (void)state;
-    char folder[] = "/tmp/cardXXXXXX";
+    char folder[] = "/tmp/orrery-card-......";
     struct opened o = open_folder(folder, "x900-64gb-sxm: {hbm: 64GiB}\n"
                                           "y1: {identity: {names: [ACME Y1 HBM4], nvlinks: 4}}\n"
                                           "lab-card: {identity: {names: [AMD Instinct MI999X]}}\n");
@@ -343,7 +344,7 @@ static void test_identity_that_is_none(void **state)
         "y1: {identity: {names: [a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a]}}",
     };
     for (unsigned i = 0; i < COUNT(entries); i++) {
-        char folder[] = "/tmp/cardXXXXXX";
+        char folder[] = "/tmp/orrery-card-......";
         struct error why;
         struct opened o = open_folder(folder, entries[i]);
         assert_int_equal(

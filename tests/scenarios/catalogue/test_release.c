@@ -79,19 +79,19 @@ static void facts_hold_from_their_month_on(void **state)
         const char *month, *norm, *fusion;
     } wanted[] = {{"2024-04", "4", ""},    {"2024-05", "5", ""},    {"2025-08", "5", ""},
                   {"2025-09", "6", "all"}, {"2026-12", "6", "all"}, {NULL, "6", "all"}};
+    const struct release_history history = release_history(r.arena, r.problems, r.entry);
     for (unsigned i = 0; i < COUNT(wanted); i++) {
         const unsigned month =
             wanted[i].month ? release_month(wanted[i].month) : (unsigned)RELEASE_NEWEST;
-        const struct value *entry = release_entry(r.arena, r.problems, r.entry, month);
+        const struct value *entry = release_entry(r.arena, r.entry, history, month);
         assert_string_equal(word(entry, "norm"), wanted[i].norm);
         assert_string_equal(word(entry, "fusion"), wanted[i].fusion);
         assert_string_equal(word(entry, "launch"), "1us");
         assert_int_equal(entry->count, *wanted[i].fusion ? 4 : 3); /* each key once */
     }
-    const struct release_fact *facts;
-    assert_int_equal(release_facts(r.arena, r.problems, r.entry, &facts), 4);
-    assert_string_equal(facts[3].size, "3 %");
-    assert_true(facts[3].sets == NULL && *facts[0].size == '\0');
+    assert_int_equal(history.count, 4);
+    assert_string_equal(history.facts[3].size, "3 %");
+    assert_true(history.facts[3].sets == NULL && *history.facts[0].size == '\0');
     assert_int_equal(r.problems->error_count, 0);
     arena_destroy(r.arena);
 }
@@ -100,7 +100,9 @@ static void no_history_is_the_entry(void **state)
 {
     (void)state;
     struct read r = read_entry("launch: 1us\n");
-    assert_ptr_equal(release_entry(r.arena, r.problems, r.entry, RELEASE_NEWEST), r.entry);
+    assert_ptr_equal(release_entry(r.arena, r.entry, release_history(r.arena, r.problems, r.entry),
+                                   RELEASE_NEWEST),
+                     r.entry);
     arena_destroy(r.arena);
 }
 
@@ -116,8 +118,7 @@ static void what_is_no_fact_is_reported(void **state)
                                       "history: [{since: 2025-01, what: a, source: s, sets: 3}]\n"};
     for (unsigned i = 0; i < COUNT(bad); i++) {
         struct read r = read_entry(bad[i]);
-        const struct release_fact *facts;
-        assert_int_equal(release_facts(r.arena, r.problems, r.entry, &facts), 0);
+        assert_int_equal(release_history(r.arena, r.problems, r.entry).count, 0);
         assert_int_equal(r.problems->error_count, 1);
         arena_destroy(r.arena);
     }
@@ -130,9 +131,9 @@ static bool is_newest_of_nemo(unsigned month)
     struct error error = {""};
     bool met = false;
     assert_true(describe_entry("software", "nemo", NULL, arena, &entry, &error));
-    for (unsigned i = 0; i < entry.fact_count; i++) {
-        assert_true(entry.facts[i].month <= month);
-        met = met || entry.facts[i].month == month;
+    for (unsigned i = 0; i < entry.history.count; i++) {
+        assert_true(entry.history.facts[i].month <= month);
+        met = met || entry.history.facts[i].month == month;
     }
     arena_destroy(arena);
     return met;

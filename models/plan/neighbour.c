@@ -54,15 +54,9 @@ static void add_microbatch(struct list *l)
         add(l, MOVE_MICROBATCH, &c);
 }
 
-/* Unfused scores are freed by selective recomputation whether or not the software offers it. */
 static void add_recompute(struct list *l)
 {
     struct configuration c = *l->from;
-    if (c.layout.recompute == RECOMPUTE_NONE && c.training.attention == ATTENTION_MATH &&
-        !ladder_frees(&c, RECOMPUTE_SELECTIVE)) {
-        c.layout.recompute = RECOMPUTE_SELECTIVE;
-        add(l, MOVE_RECOMPUTE, &c);
-    }
     while (ladder_level(&c)) {
         ladder_last(&c);
         add(l, MOVE_RECOMPUTE, &c);

@@ -53,11 +53,15 @@ void validate_stated_read(struct cells *cells, struct validate_stated *out)
     *out = (struct validate_stated){.count = 0};
     while (*cell != '\0' && !cells->row->refused) {
         const size_t length = strcspn(cell, ";");
+        if (out->count == STATED_MAX) {
+            validate_row_refuse(cells->row, REFUSAL_CELLS, "stated has more than %d facts",
+                                (int)STATED_MAX);
+            return;
+        }
         struct stated_fact *fact = &out->facts[out->count];
-        if (out->count == STATED_MAX || !read_fact(cell, length, fact)) {
-            validate_row_refuse(cells->row, REFUSAL_CELLS,
-                                "stated '%.*s' is not section.key=value, or the %dth fact and more",
-                                (int)(length < 60 ? length : 60), cell, STATED_MAX + 1);
+        if (!read_fact(cell, length, fact)) {
+            validate_row_refuse(cells->row, REFUSAL_CELLS, "stated '%.*s' is not section.key=value",
+                                (int)(length < 60 ? length : 60), cell);
             return;
         }
         if (validate_stated_find(out, fact->section, fact->key) != NULL && fact->known) {

@@ -2,7 +2,7 @@
  * of the scenario language as `path=value` joined by `;` (layout.dispatch=hybridep).
  *
  * A fact goes before what a column says of the same key. One whose key the language does not have
- * is not told to the scenario; `validate` counts them. */
+ * is left out of the scenario. */
 #ifndef ORRERY_ANALYSIS_VALIDATE_TABLE_VALIDATE_STATED_H
 #define ORRERY_ANALYSIS_VALIDATE_TABLE_VALIDATE_STATED_H
 

@@ -25,33 +25,43 @@ static void plan_wires(const struct configuration *c, struct least_wire *out)
     out[SEGMENT_CP_HEADS] = wire_of(c, context.heads, tp * context.heads);
 }
 
+static double launch_s(const struct configuration *c)
+{
+    const struct software_host *host = &c->software.host;
+    const double tp = (double)c->layout.tp;
+    return configuration_host_s(c, host->launch_s * (1.0 + host->launch_tp_growth * log2(tp)));
+}
+
+/* A configuration that was checked names nothing else (configuration_check). */
+static unsigned graphs_of(const struct configuration *c)
+{
+    unsigned graphs;
+    CHECK(software_graphs(c->software.graphs.modules, &graphs));
+    return graphs;
+}
+
 struct block_costs lower_costs_block(const struct configuration *c)
 {
     const struct software_profile *p = &c->software;
-    double tp = (double)c->layout.tp;
-    double launch_s =
-        configuration_host_s(c, p->host.launch_s * (1.0 + p->host.launch_tp_growth * log2(tp)));
     struct block_costs costs = {
-        .launch_s = launch_s,
-        .tensor_host_s = launch_s + configuration_host_s(c, p->tensor.exposed_host_s),
+        .launch_s = launch_s(c),
+        .tensor_host_s = launch_s(c) + configuration_host_s(c, p->tensor.exposed_host_s),
         .slowing = c->layout.tp > 1 ? 1.0 / (1.0 - p->tensor.interference_ratio) : 1.0,
         .exchange_sms = (double)configuration_dispatch(c)->sms,
         .tensor_inside = c->layout.tp <= c->cluster.node.gpus,
+        .graphs = graphs_of(c),
     };
     plan_wires(c, costs.wires);
-    CHECK(software_graphs(p->graphs.modules, &costs.graphs)); /* configuration_check */
     return costs;
 }
 
 struct host_plan lower_costs_host(const struct configuration *c)
 {
     const struct software_profile *p = &c->software;
-    unsigned graphs;
-    CHECK(software_graphs(p->graphs.modules, &graphs));
     /* A whole step in one graph runs no line of the framework between its begin and its end. */
-    const bool replayed = (graphs & GRAPH_ITERATION) != 0;
+    const bool replayed = (graphs_of(c) & GRAPH_ITERATION) != 0;
     return (struct host_plan){
-        .launch_s = replayed ? 0.0 : lower_costs_block(c).launch_s,
+        .launch_s = replayed ? 0.0 : launch_s(c),
         .message_s = replayed ? 0.0 : configuration_host_s(c, p->pipeline.sync_s),
         .pass_s = replayed ? 0.0 : configuration_host_s(c, p->host.pass_s),
         .data_s = configuration_host_s(c, p->host.data_s),

@@ -49,6 +49,9 @@ static void test_nothing_impossible(void **state)
     (void)state;
     unsigned counts[MOVE_COUNT];
     struct configuration c = sized(1, 1, 1, 4);
+    assert_int_equal(moves_of(&c, counts), 2);
+    assert_int_equal(counts[MOVE_RECOMPUTE], 1); /* the software offers no selective */
+    c.software.offers.selective_recompute = true;
     assert_int_equal(moves_of(&c, counts), 3);
     assert_int_equal(counts[MOVE_RECOMPUTE], 2); /* unfused: selective and full */
     assert_int_equal(counts[MOVE_SEGMENTS], 1);
@@ -201,6 +204,7 @@ static void test_spelling(void **state)
     struct configuration c = sized(2, 4, 1, 4);
     struct neighbourhood found;
     c.layout.microbatch = 4;
+    c.software.offers.selective_recompute = true;
     neighbour_search(arena, &c, &found); /* all fit */
     assert_int_equal(found.fitting_count, found.tried_count);
     static const char *const wanted[] = {

@@ -372,3 +372,22 @@ figures() { "$ORRERY" run weeks.yaml --no-db --json "$@" | grep -v job_mtbf_s | 
     [ "$(sql restart.db "select degraded_s < 1e-9 * wall_s and steps_completed >= (select max(step) from checkpoint) from run")" = 1 ]
     grep -q "  kept  .* steps, " out
 }
+
+@test "more failures than are kept: the report says so, and counts all" {
+    cat >cut.yaml <<'END'
+model: gpt2-124m
+cluster: {gpu: h100-80gb-sxm, nodes: 2}
+training: {sequence: 1024, global_batch: 32}
+layout: {dp: 16}
+run: {duration: 80y}
+failures: [{cause: often, unit: node, mtbf: 1h, repair: 1min}]
+checkpoint: {interval: 10min}
+recovery: {spares: 2}
+END
+    expect 0 "$ORRERY" run cut.yaml --no-db
+    grep -Eq '^  failures +1,[0-9]{3},[0-9]{3}, which' out
+    shows "only the first 1,048,576 failures, interruptions and checkpoints are kept"
+    sed -i 's/80y/1y/' cut.yaml
+    expect 0 "$ORRERY" run cut.yaml --no-db
+    ! grep -q "only the first" out
+}

@@ -14,28 +14,6 @@
 #include "analysis/page/document.h"
 #include "tests/analysis/record/database/sample.h"
 
-struct place {
-    char folder[256], path[300];
-};
-
-static int set_up(void **state)
-{
-    struct place *p = calloc(1, sizeof *p);
-    sample_folder(p->folder, sizeof p->folder);
-    snprintf(p->path, sizeof p->path, "%s/x.db", p->folder);
-    sample_database(p->path);
-    *state = p;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct place *p = *state;
-    sample_remove(p->folder);
-    free(p);
-    return 0;
-}
-
 /* The whole document as text, to be freed; NULL with a sentence. */
 static char *whole_text(const char *path, struct error *error)
 {
@@ -79,7 +57,7 @@ static long long column_sum(const json_t *grid, size_t column)
 
 static void test_sums_are_those_of_the_database(void **state)
 {
-    const struct place *p = *state;
+    const struct sample_place *p = *state;
     char answer[64];
     json_t *document = whole(p->path);
     const json_t *ops = json_object_get(document, "ops");
@@ -94,7 +72,7 @@ static void test_sums_are_those_of_the_database(void **state)
 /* Every number of the run reads back as the same bits. */
 static void test_numbers_keep_every_digit(void **state)
 {
-    const struct place *p = *state;
+    const struct sample_place *p = *state;
     sample_tamper(p->path, "update run set step_s = 0.1 + 0.2, mfu_ratio = 1.0 / 3.0, "
                            "tokens_per_s = 5e-324, wall_s = 9e999");
     json_t *document = whole(p->path);
@@ -121,7 +99,7 @@ static void test_numbers_keep_every_digit(void **state)
 
 static void test_texts_stay_texts(void **state)
 {
-    const struct place *p = *state;
+    const struct sample_place *p = *state;
     struct error error = {""};
     sample_tamper(p->path, "update string set text = '</script><script>alert(1)</script><!--' || "
                            "char(8232) || char(1) || cast(x'ff00' as text) where id = 1; "
@@ -134,7 +112,7 @@ static void test_texts_stay_texts(void **state)
     json_decref(whole(p->path));
 }
 
-static void refused(const struct place *p, const char *sql, const char *words)
+static void refused(const struct sample_place *p, const char *sql, const char *words)
 {
     struct error error = {""};
     sample_database(p->path);
@@ -146,7 +124,7 @@ static void refused(const struct place *p, const char *sql, const char *words)
 
 static void test_what_no_run_writes_is_refused(void **state)
 {
-    const struct place *p = *state;
+    const struct sample_place *p = *state;
     refused(p, "update slice_raw set ts = -5 where id = 1", "outside of time");
     refused(p, "update slice_raw set dur = 9223372036854775807 where id = 1", "outside of time");
     refused(p,
@@ -169,7 +147,7 @@ static void test_what_no_run_writes_is_refused(void **state)
 
 static void test_a_window_holds_what_touches_it(void **state)
 {
-    const struct place *p = *state;
+    const struct sample_place *p = *state;
     struct query *query;
     struct error error = {""};
     char *text = NULL, answer[64];
@@ -196,7 +174,7 @@ static void test_a_window_holds_what_touches_it(void **state)
 /* Waits of a window: whole, of the classes that are asked for, with the cause as their name. */
 static void test_waits_come_with_their_cause(void **state)
 {
-    const struct place *p = *state;
+    const struct sample_place *p = *state;
     struct query *query;
     struct error error = {""};
     sample_tamper(
@@ -240,12 +218,17 @@ static void test_waits_come_with_their_cause(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_sums_are_those_of_the_database, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_numbers_keep_every_digit, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_texts_stay_texts, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_what_no_run_writes_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_a_window_holds_what_touches_it, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_waits_come_with_their_cause, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_sums_are_those_of_the_database, sample_set_up,
+                                        sample_tear_down),
+        cmocka_unit_test_setup_teardown(test_numbers_keep_every_digit, sample_set_up,
+                                        sample_tear_down),
+        cmocka_unit_test_setup_teardown(test_texts_stay_texts, sample_set_up, sample_tear_down),
+        cmocka_unit_test_setup_teardown(test_what_no_run_writes_is_refused, sample_set_up,
+                                        sample_tear_down),
+        cmocka_unit_test_setup_teardown(test_a_window_holds_what_touches_it, sample_set_up,
+                                        sample_tear_down),
+        cmocka_unit_test_setup_teardown(test_waits_come_with_their_cause, sample_set_up,
+                                        sample_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

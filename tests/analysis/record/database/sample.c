@@ -227,3 +227,22 @@ void sample_ask(const char *path, const char *sql, char *answer, unsigned size)
     sqlite3_finalize(statement);
     sqlite3_close(database);
 }
+
+int sample_set_up(void **state)
+{
+    struct sample_place *p = calloc(1, sizeof *p);
+    CHECK(p != NULL);
+    sample_folder(p->folder, sizeof p->folder);
+    snprintf(p->path, sizeof p->path, "%s/x.db", p->folder);
+    sample_database(p->path);
+    *state = p;
+    return 0;
+}
+
+int sample_tear_down(void **state)
+{
+    struct sample_place *p = *state;
+    sample_remove(p->folder);
+    free(p);
+    return 0;
+}

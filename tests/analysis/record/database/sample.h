@@ -13,6 +13,12 @@ void sample_long_path(const char *folder, char *path, unsigned length);
 void sample_rows(struct store *store);
 /* Writes the sample to `path`, complete. */
 void sample_database(const char *path);
+/* State of a test: a fresh folder with the sample in `path`; for cmocka. */
+struct sample_place {
+    char folder[256], path[300];
+};
+int sample_set_up(void **state);
+int sample_tear_down(void **state);
 /* Runs SQL on the file as anyone with an SQLite could. */
 void sample_tamper(const char *path, const char *sql);
 /* First column of the first row, as text ("" for null). */

@@ -22,28 +22,6 @@
 enum {
     NOBODY = 65534
 };
-struct place {
-    char folder[256], path[300];
-};
-
-static int set_up(void **state)
-{
-    struct place *p = calloc(1, sizeof *p);
-    sample_folder(p->folder, sizeof p->folder);
-    snprintf(p->path, sizeof p->path, "%s/x.db", p->folder);
-    sample_database(p->path);
-    *state = p;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct place *p = *state;
-    sample_remove(p->folder);
-    free(p);
-    return 0;
-}
-
 static void expect_refused(const char *path, const char *after_path)
 {
     struct query *query;
@@ -64,7 +42,7 @@ static void write_file(const char *path, const char *text)
 
 static void test_no_file_to_read(void **state)
 {
-    struct place *p = *state;
+    struct sample_place *p = *state;
     struct query *query;
     struct error error = {""};
     char path[400], expected[500];
@@ -79,7 +57,7 @@ static void test_no_file_to_read(void **state)
 
 static void test_foreign_files(void **state)
 {
-    struct place *p = *state;
+    struct sample_place *p = *state;
     char path[400];
     snprintf(path, sizeof path, "%s/other", p->folder);
     write_file(path, "");
@@ -97,7 +75,7 @@ static void test_foreign_files(void **state)
 
 static void test_other_versions(void **state)
 {
-    struct place *p = *state;
+    struct sample_place *p = *state;
     sample_tamper(p->path, "pragma user_version = 4");
     expect_refused(p->path, " has version 4 of the schema; this orrery reads version 14: "
                             "run the scenario again to write it anew");
@@ -115,7 +93,7 @@ static void test_other_versions(void **state)
 
 static void test_changed_schemas(void **state)
 {
-    struct place *p = *state;
+    struct sample_place *p = *state;
     sample_tamper(p->path, "alter table message rename to letter");
     expect_refused(p->path, ": 'message' is missing or is not as Orrery wrote it");
     sample_tamper(p->path, "alter table letter rename to message");
@@ -124,7 +102,7 @@ static void test_changed_schemas(void **state)
 
 static void test_complete(void **state)
 {
-    struct place *p = *state;
+    struct sample_place *p = *state;
     static const struct {
         const char *sql;
         bool complete;
@@ -148,7 +126,7 @@ static void test_complete(void **state)
 /* What a reader takes it gives back, whether the file is read or refused. */
 static void test_nothing_is_kept(void **state)
 {
-    struct place *p = *state;
+    struct sample_place *p = *state;
     static const char *const spoilers[] = {"select 1", "pragma user_version = 3",
                                            "pragma user_version = 4", "drop view slice",
                                            "pragma application_id = 7"};
@@ -166,7 +144,7 @@ static void test_nothing_is_kept(void **state)
 /* Another process holds it for itself, as a stranger in a long transaction would. */
 static void test_busy(void **state)
 {
-    struct place *p = *state;
+    struct sample_place *p = *state;
     sqlite3 *database;
     struct query *query;
     struct error error = {""};
@@ -216,7 +194,7 @@ static bool take_number(void *context, const struct query_row *row, struct error
 /* What was committed is there again, and the journal has gone. */
 static void test_hot_journal(void **state)
 {
-    struct place *p = *state;
+    struct sample_place *p = *state;
     struct query *query;
     struct error error = {""};
     char journal[400];
@@ -236,7 +214,7 @@ static void test_hot_journal(void **state)
 }
 
 /* Who may only read is told what to copy. Whoever may do all becomes nobody. */
-static void expect_told_what_to_copy(const struct place *p)
+static void expect_told_what_to_copy(const struct sample_place *p)
 {
     char expected[2000];
     snprintf(expected, sizeof expected,
@@ -264,7 +242,7 @@ static void expect_told_what_to_copy(const struct place *p)
 
 static void test_hot_journal_of_others(void **state)
 {
-    struct place *p = *state;
+    struct sample_place *p = *state;
     char journal[400];
     stop_half_way(p->path, "-journal");
     snprintf(journal, sizeof journal, "%s-journal", p->path);
@@ -276,7 +254,7 @@ static void test_hot_journal_of_others(void **state)
 /* A log without its index, which a reader would have to make. */
 static void test_log_of_others(void **state)
 {
-    struct place *p = *state;
+    struct sample_place *p = *state;
     char index[400];
     sample_tamper(p->path, "pragma journal_mode = wal");
     stop_half_way(p->path, "-wal");
@@ -293,7 +271,7 @@ static void test_log_of_others(void **state)
 
 static void test_names(void **state)
 {
-    struct place *p = *state;
+    struct sample_place *p = *state;
     struct query *query;
     struct error error = {""};
     assert_true(query_open(p->path, &query, &error));
@@ -337,7 +315,7 @@ static bool each(void *context, const struct query_row *row, struct error *error
 
 static void test_tables(void **state)
 {
-    struct place *p = *state;
+    struct sample_place *p = *state;
     struct query *query;
     struct error error = {""};
     assert_true(query_open(p->path, &query, &error));
@@ -380,7 +358,7 @@ static bool look(void *context, const struct query_row *row, struct error *error
 
 static void test_rows(void **state)
 {
-    struct place *p = *state;
+    struct sample_place *p = *state;
     struct query *query;
     struct error error = {""};
     unsigned count = 0;
@@ -404,19 +382,20 @@ static void test_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_no_file_to_read, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_foreign_files, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_other_versions, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_changed_schemas, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_complete, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_nothing_is_kept, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_busy, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_hot_journal, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_hot_journal_of_others, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_log_of_others, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_names, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_tables, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_rows, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_no_file_to_read, sample_set_up, sample_tear_down),
+        cmocka_unit_test_setup_teardown(test_foreign_files, sample_set_up, sample_tear_down),
+        cmocka_unit_test_setup_teardown(test_other_versions, sample_set_up, sample_tear_down),
+        cmocka_unit_test_setup_teardown(test_changed_schemas, sample_set_up, sample_tear_down),
+        cmocka_unit_test_setup_teardown(test_complete, sample_set_up, sample_tear_down),
+        cmocka_unit_test_setup_teardown(test_nothing_is_kept, sample_set_up, sample_tear_down),
+        cmocka_unit_test_setup_teardown(test_busy, sample_set_up, sample_tear_down),
+        cmocka_unit_test_setup_teardown(test_hot_journal, sample_set_up, sample_tear_down),
+        cmocka_unit_test_setup_teardown(test_hot_journal_of_others, sample_set_up,
+                                        sample_tear_down),
+        cmocka_unit_test_setup_teardown(test_log_of_others, sample_set_up, sample_tear_down),
+        cmocka_unit_test_setup_teardown(test_names, sample_set_up, sample_tear_down),
+        cmocka_unit_test_setup_teardown(test_tables, sample_set_up, sample_tear_down),
+        cmocka_unit_test_setup_teardown(test_rows, sample_set_up, sample_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,6 +41,7 @@ enum choice_key {
     CHOICE_NODES,
     CHOICE_ORDER,
     CHOICE_PRECISION,
+    CHOICE_PROFILE,
     CHOICE_RELEASE,
     CHOICE_COUNT
 };

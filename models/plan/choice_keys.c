@@ -26,6 +26,7 @@ const char *choice_key_path(enum choice_key key)
         [CHOICE_NODES] = "cluster.nodes",
         [CHOICE_ORDER] = "layout.order",
         [CHOICE_PRECISION] = "training.precision",
+        [CHOICE_PROFILE] = "software.profile",
         [CHOICE_RELEASE] = "software.release",
     };
     CHECK((unsigned)key < CHOICE_COUNT);

@@ -65,6 +65,8 @@ static void choose(struct builder *b)
                "the replicas of a stage do not fill whole nodes, those of all stages do");
     add_choice(b, CHOICE_PRECISION, c->training.precision->head.name,
                arena_format(b->arena, "%s has no bf16 matrix units", c->gpu.name));
+    add_choice(b, CHOICE_PROFILE, c->software.name,
+               "no framework is named: the middle of those in use");
     add_choice(b, CHOICE_RELEASE, b->release, "the newest facts of this software");
 }
 

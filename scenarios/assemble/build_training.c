@@ -165,6 +165,7 @@ static void build_software(struct builder *b)
     struct software_keys keys = {"", ""};
     if (mapping == NULL || !reader_fill(&b->reader, mapping, schema->path, schema->keys, &keys))
         return;
+    note_open(b, mapping, schema->keys, CHOICE_PROFILE);
     const char *refusal = software_not_modelled(keys.profile);
     if (refusal != NULL) {
         problems_misread(b->problems, section_mark(mapping, "profile"), "software.profile: %s %s",

@@ -192,8 +192,9 @@ static const struct param layout_params[] = {
      1e5, "1", NULL, "Layers that fsdp gathers as one unit."},
 };
 static const struct param software_keys_params[] = {
-    {"profile", PARAM_TEXT, offsetof(struct software_keys, profile), 0, 0, "megatron", NULL,
-     "A software profile of the catalogue; the keys below override its figures."},
+    {"profile", PARAM_TEXT, offsetof(struct software_keys, profile), 0, 0, "unnamed", NULL,
+     "A software profile of the catalogue; the keys below override its figures. The default is the "
+     "middle of the frameworks in use, with errors as wide as they differ."},
     {"release", PARAM_TEXT, offsetof(struct software_keys, release), 0, 0, "auto", NULL,
      "The month of the software, as 2025-11, or a container's name (25.11, 26.04.01): the dated "
      "facts of its profile until then hold (`orrery list software NAME` shows them); auto: all."},

@@ -1,7 +1,7 @@
 # `orrery plan`: the layout to take.
 load helper
 
-small="--model llama2-7b --gpu a100-80gb-sxm --gpus 16 --sequence 4096 --global-batch 64"
+small="--model llama2-7b --gpu a100-80gb-sxm --gpus 16 --sequence 4096 --global-batch 64 --software megatron"
 # Of a few layers: for lines that search many times. What is found is the laws' (tests/analysis/plan).
 little="--model llama2-7b --set model.layers=4 --gpu a100-40gb-sxm --gpus 4 --sequence 4096 --global-batch 8"
 plan() { "$ORRERY" plan "$@"; }
@@ -154,7 +154,7 @@ YAML
 
 @test "plan: a Hugging Face config.json" {
     printf '{"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 4096, "intermediate_size": 11008, "num_attention_heads": 32, "num_hidden_layers": 32, "num_key_value_heads": 32, "vocab_size": 32000, "max_position_embeddings": 4096, "tie_word_embeddings": false}' >config.json
-    expect 0 plan --model config.json --gpu a100-80gb-sxm --gpus 16 --sequence 4096 --global-batch 64 --json
+    expect 0 plan --model config.json --gpu a100-80gb-sxm --gpus 16 --sequence 4096 --global-batch 64 --software megatron --json
     mv out file.json
     # shellcheck disable=SC2086
     expect 0 plan $small --json

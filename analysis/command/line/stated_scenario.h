@@ -37,7 +37,7 @@ struct stated_arguments {
          "N",        NULL,        "with --model: tokens of the whole training, as in 15T"},        \
     {                                                                                              \
         "--software", OPTION_TEXT, FIELD(stated.software), "NAME", NULL,                           \
-            "with --model: the framework (megatron)"                                               \
+            "with --model: the framework (the middle of all)"                                      \
     }
 
 /* Do these words state one scenario? Not none, nor two: a file as well as options. */

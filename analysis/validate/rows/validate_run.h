@@ -31,7 +31,7 @@ struct validate_run_says {
      * recomputation repeats, every other layer; tensor parallelism overlapped (async). */
     bool eager, compile, layer, async;
     bool native;  /* ddp or fsdp, as PyTorch calls its data parallelism */
-    bool undated; /* nobody says which software: what is run today */
+    bool undated; /* nobody says which software: that of a scenario that names none */
 };
 struct validate_run {
     uint64_t sequence, global_batch;
@@ -70,8 +70,7 @@ bool validate_cluster(const struct validation *v, const struct validate_run *run
 /* The software profiles of the catalogue, by framework and year. */
 struct validate_versions {
     struct software_profile *profiles;
-    unsigned count;
-    const char *usual; /* the framework of a scenario that names none */
+    unsigned count; /* the one behind them: of a scenario that names none */
     struct card_year {
         const char *name;
         uint64_t release, node_gpus; /* of the usual node */

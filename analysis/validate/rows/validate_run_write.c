@@ -247,8 +247,8 @@ static void add_software(const struct writer *w)
                       : w->run->says.undated && w->run->says.native
                           ? "chosen: column software is empty; ddp and fsdp are PyTorch's words"
                       : w->run->says.undated
-                          ? "chosen: column software is empty; what is run today"
-                          : "chosen: column software is empty; the oldest usual one that can",
+                          ? "chosen: column software is empty; the middle of what is run"
+                          : "chosen: the paper ran Megatron-LM; its oldest version that can",
                       "%s", w->software->name);
     add_word(w, "release", "released", w->run->released != NULL ? w->run->released : "");
     if (w->run->says.async && w->run->layout.tp > 1)

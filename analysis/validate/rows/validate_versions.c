@@ -12,6 +12,10 @@ enum {
     FRAMEWORKS_MAX = 256
 };
 
+/* Tables without a column of software are those of papers that ran Megatron-LM (layers.csv:
+ * arXiv:2205.05198, pipeline.csv: arXiv:2401.10241). */
+static const char tables_framework[] = "megatron";
+
 static const char *framework_of(const struct software_profile *profile)
 {
     return *profile->framework != '\0' ? profile->framework : profile->name;
@@ -38,8 +42,12 @@ static bool read_profile(struct arena *arena, const char *catalogue, const char 
         out->usual.full_sharding = arena_text(arena, out->usual.full_sharding);
     }
     scenario_destroy(s);
-    return found ||
-           error_set(error, "the software profile '%.80s' of the catalogue cannot be read", name);
+    if (found)
+        return true;
+    if (*name == '\0')
+        return error_set(error, "software.yaml of the catalogue lacks the profile that stands "
+                                "where none is named (software.profile in docs/reference.md)");
+    return error_set(error, "the software profile '%.80s' of the catalogue cannot be read", name);
 }
 
 static bool read_card(struct arena *arena, const char *catalogue, const char *name,
@@ -87,7 +95,6 @@ const struct validate_versions *validate_versions_read(struct arena *arena, cons
             return NULL;
     if (!read_profile(arena, catalogue, "", &out->profiles[count], error))
         return NULL;
-    out->usual = framework_of(&out->profiles[count]);
     return read_cards(arena, catalogue, out, error) ? out : NULL;
 }
 
@@ -114,7 +121,7 @@ static bool able(const struct software_profile *profile, const struct validate_r
            runs_as(profile, run) && (!fused || profile->usual.attention != ATTENTION_MATH);
 }
 
-/* PyTorch's own, run as this run was; without one, what is run today. */
+/* PyTorch's own, run as this run was; without one, the middle of what is run. */
 static const struct software_profile *native_version(const struct validate_versions *versions,
                                                      const struct validate_run *run)
 {
@@ -153,7 +160,7 @@ const struct software_profile *validate_version(const struct validate_versions *
         return native_version(versions, run);
     if (run->says.undated)
         return &versions->profiles[versions->count];
-    const char *framework = *run->software != '\0' ? run->software : versions->usual;
+    const char *framework = *run->software != '\0' ? run->software : tables_framework;
     const struct software_profile *found = NULL;
     for (unsigned i = 0; i < versions->count; i++) {
         const struct software_profile *p = &versions->profiles[i];

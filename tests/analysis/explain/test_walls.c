@@ -132,7 +132,7 @@ static void test_textbook(void **state)
     struct walls_row rows[WALLS_ROW_COUNT];
     gather(arena,
            "model: {preset: llama3-70b}\ncluster: {gpu: h100-80gb-sxm, gpus: 1024}\n"
-           "training: {sequence: 8192, global_batch: 1024, tokens: 15T}\n",
+           "training: {sequence: 8192, global_batch: 1024, tokens: 15T}\nsoftware: megatron\n",
            &walls, rows);
     near(envelope_of(rows, "state"), 1.12e12, 1e-12);
     near(envelope_of(rows, "cards"), 14.0, 0.0);

@@ -232,7 +232,8 @@ static void test_layers_without_the_kind(void **state)
                  "model: {layers: 12, hidden: 4096, heads: 32, vocabulary: 32000}\n"
                  "cluster: {gpu: h100-80gb-sxm, nodes: 1}\n"
                  "training: {sequence: 2048, global_batch: 512, attention: flash2}\n"
-                 "layout: {tp: 1, pp: 1, sharding: zero-1, microbatch: 32, %s}\n",
+                 "layout: {tp: 1, pp: 1, sharding: zero-1, microbatch: 32, %s}\n"
+                 "software: megatron\n",
                  rows[i].keys);
         struct scenario *s = sound(text);
         assert_string_equal(value_of(s, CHOICE_RECOMPUTE), rows[i].kind);
@@ -376,7 +377,8 @@ static void test_what_is_given_stands(void **state)
               "cluster: {gpu: h100-80gb-sxm, node: dgx-h100, nodes: 2, fabric: ib-ndr-8x400}\n"
               "training: {sequence: 1024, global_batch: 512, attention: math}\n"
               "layout: {tp: 2, pp: 4, vpp: 2, schedule: interleaved, sharding: zero-0,\n"
-              "  microbatch: 2, recompute: full, sequence_parallel: false, ends_count: false}\n");
+              "  microbatch: 2, recompute: full, sequence_parallel: false, ends_count: false}\n"
+              "software: megatron\n");
     const struct layout_spec *l = &s->configuration.layout;
     assert_int_equal(s->choices.count, 0);
     assert_int_equal(s->configuration.training.attention, ATTENTION_MATH);

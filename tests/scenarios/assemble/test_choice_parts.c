@@ -38,7 +38,8 @@ static struct scenario *with_experts(unsigned hidden, unsigned visits, const cha
              "model: {layers: 2, hidden: %u, heads: 8, vocabulary: 32000, ffn_hidden: %u,\n"
              "  experts: 8, experts_per_token: %u, moe_ffn_hidden: %u}\ncluster: {%s}\n"
              "training: {sequence: 2048, global_batch: 32}\n"
-             "layout: {tp: 1, pp: 1, ep: 1, microbatch: 1, recompute: none}\n",
+             "layout: {tp: 1, pp: 1, ep: 1, microbatch: 1, recompute: none}\n"
+             "software: megatron\n",
              hidden, 4 * hidden, visits, hidden, cluster);
     return read_text(text);
 }

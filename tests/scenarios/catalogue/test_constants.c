@@ -42,7 +42,7 @@ static void near(double a, double b)
 static void test_errors_of_the_catalogue(void **state)
 {
     (void)state;
-    struct scenario *s = read("cluster: {gpu: h100-80gb-sxm, gpus: 8}\n" REST);
+    struct scenario *s = read("cluster: {gpu: h100-80gb-sxm, gpus: 8}\nsoftware: megatron\n" REST);
     const struct constant *gemm = find(s, "gpu.h100-80gb-sxm.gemm_efficiency");
     const struct constant *forward =
         find(s, "gpu.h100-80gb-sxm.attention_flash3_full_forward_rate");
@@ -95,7 +95,7 @@ static void test_what_the_scenario_says_is_exact(void **state)
     (void)state;
     struct scenario *s =
         read("cluster: {gpu: {name: h100-80gb-sxm, gemm_efficiency: 70%}, gpus: 8}\n"
-             "software: {launch: 10us}\n" REST);
+             "software: {profile: megatron, launch: 10us}\n" REST);
     assert_null(find(s, "gpu.h100-80gb-sxm.gemm_efficiency"));
     assert_null(find(s, "software.megatron.launch"));
     assert_non_null(find(s, "gpu.h100-80gb-sxm.hbm_efficiency"));

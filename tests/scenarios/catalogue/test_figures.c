@@ -108,6 +108,7 @@ static const char weeks[] = "model: {preset: llama3-8b, vocabulary: 128k}\n"
                             "  nodes: 2\n"
                             "  fabric: {kind: fat_tree, nic: 200Gb/s}\n"
                             "training: {sequence: 8192, global_batch: 64}\n"
+                            "software: {profile: megatron}\n"
                             "run: {duration: 1d}\n"
                             "failures: [{preset: rsc-1}]\n"
                             "checkpoint: {policy: async, storage: host+nvme}\n";

@@ -6,6 +6,7 @@
 
 #include "analysis/output/text/format.h"
 #include "analysis/plan/search/search_terms.h"
+#include "analysis/record/evidence/published_mfu.h"
 #include "analysis/tell/report/report_layouts.h"
 #include "analysis/tell/report/report_why.h"
 #include "sim/units.h"
@@ -76,7 +77,9 @@ static const char first_lines[] =
     "forecast of this one becomes {forecast_step_time_s} ({.forecast_change:+.1%}); what follows "
     "is\n            the model's\n"
     "{end}"
-    "  tokens    {tokens_per_s} a second\n" REPORT_WEEKS_LINES TRAINING "{each .largest}"
+    "  tokens    {tokens_per_s} a second\n"
+    "{if .above_published}  MFU       {wrap .above_published 12}{end}" REPORT_WEEKS_LINES TRAINING
+    "{each .largest}"
     "  {if row = 1}time     {else}         {end} {.part<13} {.seconds>9} {.seconds/step_time_s>7}\n"
     "{end}"
     "\nTo play it: {.line:raw}\n"
@@ -303,6 +306,8 @@ static void show_first(struct fact *in, const struct plan_told *told)
     report_leader_facts(o, first, first->row, 1);
     document_real(o, ".forecast_change", IN_RATIO, first->forecast_s / first->step_s - 1.0);
     document_quote(o, ".line", told->line);
+    document_word(o, ".above_published",
+                  published_mfu_words(in->arena, told->search->base, first->mfu_ratio));
     show_parts(o, first);
 }
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analysis/output/text/format.h"
+#include "analysis/record/evidence/published_mfu.h"
 #include "analysis/validate/rows/validate_report.h"
 #include "analysis/validate/table/validate_text.h"
 #include "scenarios/language/names.h"
@@ -42,6 +43,12 @@ static void print_values(const struct validation *v, const struct validate_row *
         fprintf(out, "# memory: predicted %s, measured %s\n",
                 row->predicted == VERDICT_OOM ? "out of it" : "to fit",
                 row->measured == VERDICT_OOM ? "out of it" : "to fit");
+    if (row->reached != NULL && !row->refused)
+        fprintf(
+            out,
+            "# MFU %.1f %%, above every published one of the card, precision and kind of model: "
+            "at most %.1f %% (row %s)\n",
+            100.0 * row->mfu_ratio, 100.0 * row->reached->mfu_ratio, row->reached->row);
     if (*row->note != '\0')
         fprintf(out, "# %s%s\n", row->refused ? "refused: " : "", format_shown(row->note).s);
 }

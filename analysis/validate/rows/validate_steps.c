@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "analysis/record/evidence/published_mfu.h"
 #include "analysis/validate/rows/validate_run.h"
 #include "models/step/estimate/pass.h"
 #include "models/step/simulate/step.h"
@@ -107,6 +108,16 @@ static bool time_passes(const struct configuration *c, double *step_s, struct er
     return built;
 }
 
+/* Is it better than all that was published of such a card, precision and kind of model? */
+static void take_mfu(const struct configuration *c, const struct step *step,
+                     struct validate_row *row)
+{
+    const struct published_mfu *highest = published_mfu_of(c);
+    row->mfu_ratio =
+        step_peak_ratio(c, step->lowered.model_flops, row->values[STEP_TIME].predicted);
+    row->reached = highest != NULL && row->mfu_ratio > highest->mfu_ratio ? highest : NULL;
+}
+
 static void simulate(const struct validation *v, const struct scenario *s, struct validate_row *row)
 {
     const struct configuration *c = &s->configuration;
@@ -128,6 +139,7 @@ static void simulate(const struct validation *v, const struct scenario *s, struc
     if (timed) {
         row->values[STEP_TIME].has_predicted = true;
         row->values[STEP_TIME].predicted = by_pass ? pass_s : step->step_s;
+        take_mfu(c, step, row);
     }
     step_destroy(step);
 }
@@ -159,6 +171,23 @@ static void predict(const struct validation *v, struct validate_row *row)
     scenario_destroy(s);
 }
 
+/* Predictions that nobody has reached. */
+static void report(const struct validation *v, FILE *out)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < v->row_count; i++) {
+        const struct validate_row *row = &v->rows[i];
+        if (row->reached == NULL || row->refused)
+            continue;
+        if (count++ == 0)
+            fputs(
+                "\npredicted above every published MFU of the card, precision and kind of model\n",
+                out);
+        fprintf(out, "  %-52.52s %.1f %%, published at most %.1f %% (%s)\n", row->id,
+                100.0 * row->mfu_ratio, 100.0 * row->reached->mfu_ratio, row->reached->row);
+    }
+}
+
 const struct validate_kind validate_steps = {
     .head = {.name = "steps",
              .doc =
@@ -168,6 +197,7 @@ const struct validate_kind validate_steps = {
     .group = group,
     .predict = predict,
     .write = write,
+    .report = report,
     .has_details = true,
     .explained =
         "`orrery run` of this scenario gives the step time; one that does not fit it refuses",

@@ -38,6 +38,7 @@ struct validate_value {
     bool has_predicted, has_measured;
     double predicted, measured; /* SI */
 };
+struct published_mfu; /* analysis/record/evidence/published_mfu.h */
 struct validate_row {
     size_t record; /* of the file */
     const char *id, *source;
@@ -45,7 +46,10 @@ struct validate_row {
     struct validate_value values[VALIDATE_METRIC_MAX]; /* by metric of the kind */
     enum verdict measured, predicted;
     enum refusal refused; /* not NONE: nothing is predicted, and nothing counts but this */
-    const char *group;    /* rows whose first metric is compared with one another; NULL: none */
+    const struct published_mfu *reached; /* the highest that was published of such a card, precision
+                                          * and kind of model, where the prediction is above it */
+    double mfu_ratio;                    /* predicted; 0: no time */
+    const char *group; /* rows whose first metric is compared with one another; NULL: none */
     char note[VALIDATE_NOTE_SIZE];
 };
 

@@ -212,6 +212,90 @@ END
     expect 0 "$ORRERY" import nccl-tests nccl.txt.gz --op all_reduce --output own.db
 }
 
+# A result log of MLPerf Training: 60 s to start, then two blocks of 4 steps, 3 s and 2.5 s each.
+mllog() { # file, global batch
+    local at=1750000000
+    event() { # after so many seconds: key, value, metadata
+        at=$(awk -v a="$at" -v b="$1" 'BEGIN {printf "%.3f", a + b}')
+        echo ":::MLLOG {\"namespace\": \"\", \"time_ms\": ${at/./}, \"event_type\": \"POINT_IN_TIME\", \"key\": \"$2\", \"value\": $3, \"metadata\": {\"file\": \"a.py\"${4:+, $4}}}"
+    }
+    {
+        event 0 init_start null
+        event 0 submission_benchmark '"llama31_8b"'
+        event 0 submission_platform '"1xDGXH100"'
+        event 0 global_batch_size "$2"
+        event 0 max_sequence_length 8192
+        event 60 init_stop null
+        event 0 run_start null
+        event 0 block_start null '"samples_count": 64, "step": 0'
+        event 12 block_stop null '"samples_count": 64, "step": 4'
+        event 5 block_start null '"samples_count": 64, "step": 4'
+        event 10 block_stop null '"samples_count": 64, "step": 8'
+        event 0 run_stop null '"status": "success"'
+    } >"$1"
+}
+
+@test "a result log of MLPerf Training and its configuration are a scenario that runs" {
+    mllog result_0.txt 16
+    echo 'export TP=2 PP=1 MINIBS=${MINIBS:=4} DGXNGPU=8 FP8=True' >config_common.sh
+    cat >config_DGXH100_1x8x4.sh <<'END'
+source $(dirname ${BASH_SOURCE[0]})/config_common.sh
+source $(dirname ${BASH_SOURCE[0]})/config_gone.sh
+export DGXNNODES=1
+export CONTEXT_PARALLEL=1 MICRO_BATCH_SIZE=1 INTERLEAVED_PIPELINE=null
+END
+    expect 0 "$ORRERY" import mllog result_0.txt --config config_DGXH100_1x8x4.sh --gpu h100-80gb-sxm
+    shows "# start-up    60.000 s   init_start to init_stop"
+    shows "# step time   2.75 s   median of 2 blocks without evaluation" # (3 + 2.5) / 2
+    shows "5.81818 samples/s, 47662.5 tokens/s, 5957.82 tokens/s/GPU"    # 16 / 2.75, x 8192, / 8
+    shows "  tp: 2                            # config_common.sh:1, TP"
+    shows "  global_batch: 16                 # result_0.txt:4"
+    shows "  dp: 4                            # GPUs / (tp x pp x cp)"
+    shows "  precision: fp8                   # config_common.sh:1, FP8"
+    shows "# config_gone.sh is not there: what it sets is not known"
+    shows "  # recompute: not said"
+    cp out own.yaml
+    expect 0 "$ORRERY" run own.yaml --no-db
+    shows "tp 2 (sequence parallel) x pp 1 x dp 4"
+    # Alone the log says no layout, and no card.
+    expect 0 "$ORRERY" import mllog - <result_0.txt
+    shows "  # tp: not said"
+    shows "  # gpu: not said: --gpu NAME"
+    shows "# No --config: the layout is what the log says."
+}
+
+@test "a log that contradicts its configuration, or is none, is refused" {
+    mllog result_0.txt 32
+    echo 'export TP=2 PP=1 CP=1 MINIBS=4 DGXNGPU=8 DGXNNODES=1' >config_a.sh
+    expect 3 "$ORRERY" import mllog result_0.txt --config config_a.sh
+    said "config_a.sh:1, MINIBS: the global batch is 16 here and 32 by result_0.txt:4: give the configuration of this run"
+    [ ! -s out ]
+    echo 'LOGDIR=results' >config_mounts.sh
+    expect 3 "$ORRERY" import mllog result_0.txt --config config_mounts.sh
+    said "config_mounts.sh: it sets nothing of a layout"
+    echo 'if [ 1 -eq 1 ]; then TP=2' >config_cut.sh
+    expect 3 "$ORRERY" import mllog result_0.txt --config config_cut.sh
+    said 'config_cut.sh:1: what begins here has no `fi`'
+    expect 1 "$ORRERY" import mllog result_0.txt --config config_none.sh
+    said "cannot read config_none.sh"
+    cat result_0.txt result_0.txt >twice.txt
+    expect 3 "$ORRERY" import mllog twice.txt
+    said "twice.txt:13: time_ms goes back by 87 s against line 11"
+    head -c 400 result_0.txt >cut.txt
+    expect 3 "$ORRERY" import mllog cut.txt
+    said "what follows :::MLLOG is no JSON"
+    printf ':::MLLOG \0' >nul.txt
+    expect 3 "$ORRERY" import mllog nul.txt
+    said "nul.txt:1: a control character (0x00)"
+    expect 3 "$ORRERY" import mllog config_a.sh
+    said "it is no result log of MLPerf Training"
+    expect 2 "$ORRERY" import topo result_0.txt --config config_a.sh
+    said "takes no --config"
+    yes "$(printf 'x%.0s' {1..1000})" | head -c 70000000 >large.txt || true
+    expect 3 "$ORRERY" import mllog large.txt
+    said "large.txt: more than 64 MiB; cut out what is to be read"
+}
+
 @test "what was measured does not join a profile of the simulated card" {
     nccl_tests nccl.txt
     cp "$SCENARIOS/catalogue/profiles/simulated.db" own.db
@@ -235,7 +319,7 @@ END
     said "takes no --op"
     expect 2 "$ORRERY" import nccl-topo nccl.txt --merge 1min
     expect 0 "$ORRERY" import --help
-    for kind in nccl-tests pytorch failures xid dcgm slurm topo nccl-topo chakra; do
+    for kind in nccl-tests pytorch failures xid dcgm slurm topo nccl-topo chakra mllog; do
         grep -q "^$kind " out
     done
 }

@@ -8,6 +8,7 @@
 #include "scenarios/import/failures/failure_fit.h"
 #include "scenarios/import/machine/nccl_tests.h"
 #include "scenarios/import/machine/node_topology.h"
+#include "scenarios/import/mllog/mllog_layout.h"
 #include "scenarios/import/reader/import_open.h"
 #include "scenarios/import/trace/pytorch_spans.h"
 #include "scenarios/import/trace/pytorch_trace.h"
@@ -161,10 +162,53 @@ static bool chakra(struct fuzzed *f)
     return true;
 }
 
+static bool check_steps(struct fuzzed *f, const struct mllog *log)
+{
+    struct mllog_step steps[MLLOG_SOURCES];
+    double step_s = 0.0;
+    if (!mllog_steps(log, steps, &f->error))
+        return false;
+    for (unsigned i = 0; i < MLLOG_SOURCES; i++) {
+        CHECK(isfinite(steps[i].step_s) && steps[i].step_s >= 0.0);
+        CHECK((steps[i].step_s > 0.0) == (steps[i].samples > 0));
+        step_s = fmax(step_s, steps[i].step_s);
+    }
+    CHECK(step_s > 0.0);
+    return true;
+}
+
+static bool mllog(struct fuzzed *f)
+{
+    struct mllog log;
+    struct mllog_layout layout;
+    if (!mllog_read(f->arena, &f->file, &log, &f->error) || !check_steps(f, &log))
+        return false;
+    CHECK(log.run.init_start_s <= log.run.run_start_s);
+    if (!mllog_layout(f->arena, &log, NULL, NULL, &layout, &f->error))
+        return false;
+    CHECK(layout.gpus.value == 0.0 || layout.dp.value == 0.0 ||
+          layout.gpus.value >= layout.dp.value);
+    return true;
+}
+
+/* A configuration: what is set is known, or it is told why not. */
+static bool shell(struct fuzzed *f)
+{
+    struct shell config;
+    struct mllog_layout layout = {.lora = false};
+    if (!shell_parse(f->arena, f->file.path, f->file.text, f->file.bytes, &config, &f->error))
+        return false;
+    for (uint32_t i = 0; i < config.count; i++)
+        CHECK(*config.rows[i].name != '\0' &&
+              (config.rows[i].value == NULL) == (config.rows[i].why != NULL));
+    return mllog_config(f->arena, &config, f->file.path, &layout, &f->error);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static bool (*const readers[])(struct fuzzed *) = {
-        nccl_tests, csv, xid, dcgm, slurm, topo, nccl_topo, pytorch, pytorch_step, chakra};
+    static bool (*const readers[])(struct fuzzed *) = {nccl_tests,   csv,    xid,       dcgm,
+                                                       slurm,        topo,   nccl_topo, pytorch,
+                                                       pytorch_step, chakra, mllog,     shell};
     struct fuzzed f = {.arena = arena_create(), .error = {""}};
     if (size > 0) {
         f.file = (struct import_file){"fuzz", arena_alloc(f.arena, size, 1), size - 1};

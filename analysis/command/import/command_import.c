@@ -15,7 +15,7 @@ static const struct option options[] = {
     {"--output", OPTION_OUTPUT, FIELD(output), "FILE", NULL,
      "nccl-tests, pytorch: the profile to write, or to add to; failures: the trace to write"},
     {"--gpu", OPTION_TEXT, FIELD(card.gpu), "NAME", NULL,
-     "nccl-tests, pytorch, topo, nccl-topo: the card by its name in the catalogue"},
+     "nccl-tests, pytorch, topo, nccl-topo, mllog: the card by its name in the catalogue"},
     OPTION_OTHER_CARD_ROW(card.other_card,
                           "with --gpu: take a file that names another card for that one"),
     {"--op", OPTION_TEXT, FIELD(op), "OP", NULL,
@@ -33,6 +33,8 @@ static const struct option options[] = {
      "xid: the node that the log is of, where it names none (dmesg -T)"},
     {"--catalogue", OPTION_FOLDER, FIELD(card.catalogue), "DIR", NULL,
      "look --gpu up in DIR, not in the built-in catalogue"},
+    {"--config", OPTION_INPUT, FIELD(config), "FILE", NULL,
+     "mllog: the submitter's config_*.sh of that run; nothing of it is executed"},
     OPTION_CHAKRA_ROWS(messages),
     OPTION_END};
 static int no_name(const char *wanted, struct session *session)

@@ -9,6 +9,7 @@
 struct import_arguments {
     struct arguments line;
     const char *output, *op;
+    const char *config; /* of a run that was logged */
     struct import_card {
         const char *gpu, *catalogue;
         bool other_card;

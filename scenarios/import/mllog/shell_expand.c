@@ -1,0 +1,206 @@
+/* shell_expand.c - a word as the shell would make it: quotes removed, ${...} and $((...)) replaced
+ * (XCU 2.6). Fields are not split and patterns not matched: values of configurations are words. */
+#include <ctype.h>
+#include <string.h>
+
+#include "scenarios/import/mllog/shell_state.h"
+#include "sim/list.h"
+
+struct expansion {
+    struct shell_text *at;
+    char *bytes;
+    uint32_t count, room;
+    const char *why;
+    unsigned depth;
+    bool broken; /* the sentence is set */
+};
+
+static void expand(struct expansion *e, const char *text, const char *end, bool quoted);
+
+static void put(struct expansion *e, const char *text, size_t bytes)
+{
+    struct shell *shell = e->at->shell;
+    shell->expanded_bytes += bytes;
+    if (shell->expanded_bytes > 16 * (size_t)SHELL_BYTES_MAX) {
+        e->broken = true;
+        shell_bad(shell, e->at->path, e->at->line,
+                  "the values of this file grow past %d MiB: it is no configuration",
+                  16 * (SHELL_BYTES_MAX >> 20));
+        return;
+    }
+    LIST_ROOM(shell->arena, e->bytes, e->count, (uint32_t)bytes + 1, e->room);
+    memcpy(e->bytes + e->count, text, bytes);
+    e->count += (uint32_t)bytes;
+    e->bytes[e->count] = '\0';
+}
+
+static void unknown(struct expansion *e, const char *why)
+{
+    if (e->why == NULL)
+        e->why = why;
+}
+
+static void put_value(struct expansion *e, struct shell_value value)
+{
+    if (value.text == NULL)
+        unknown(e, value.why);
+    else
+        put(e, value.text, strlen(value.text));
+}
+
+/* Behind the closer of what is open at `text`; NULL: not closed before `end`. */
+static const char *behind(const char *text, const char *end, char open, char close)
+{
+    unsigned depth = 1;
+    char quote = '\0';
+    for (const char *c = text; c < end; c++)
+        if (*c == '\\' && quote != '\'')
+            c++;
+        else if (quote != '\0')
+            quote = *c == quote ? '\0' : quote;
+        else if (*c == '\'' || *c == '"')
+            quote = *c;
+        else if (*c == close && --depth == 0)
+            return c + 1;
+        else if (*c == open)
+            depth++;
+    return NULL;
+}
+
+/* A word within the braces of a parameter. */
+static struct shell_value expand_piece(struct expansion *e, const char *text, const char *end)
+{
+    struct expansion inner = {.at = e->at, .depth = e->depth + 1};
+    put(&inner, "", 0);
+    expand(&inner, text, end, false);
+    e->broken = e->broken || inner.broken;
+    return inner.why != NULL ? (struct shell_value){NULL, inner.why}
+                             : (struct shell_value){inner.bytes, NULL};
+}
+
+/* NAME, and behind it nothing or one of :- - := = :+ + :? ? with a word. */
+static void parameter(struct expansion *e, const char *text, const char *end)
+{
+    char name[128];
+    const size_t bytes = shell_name_bytes(text);
+    if (bytes == 0 || bytes >= sizeof name) {
+        unknown(e, "a parameter that is set when the script runs");
+        return;
+    }
+    memcpy(name, text, bytes);
+    name[bytes] = '\0';
+    const char *op = text + bytes;
+    const bool colon = op < end && *op == ':';
+    const char kind = op + colon < end ? op[colon] : '\0';
+    const struct shell_variable *v = shell_find(e->at->shell, name);
+    const bool known = v == NULL || v->value != NULL;
+    const bool there = v != NULL && (!colon || v->value == NULL || *v->value != '\0');
+    if (op == end) {
+        if (v != NULL)
+            put_value(e, (struct shell_value){v->value, v->why});
+        return;
+    }
+    if (kind == '\0' || strchr("-=+?", kind) == NULL) {
+        unknown(e, "a parameter with an operator that is not followed");
+        return;
+    }
+    if (!known) {
+        unknown(e, v->why);
+        return;
+    }
+    if (kind == '+' ? !there : there) {
+        if (kind != '+')
+            put_value(e, (struct shell_value){v->value, NULL});
+        return;
+    }
+    if (kind == '?') {
+        unknown(e, "a parameter that the environment must set");
+        return;
+    }
+    const struct shell_value word = expand_piece(e, op + colon + 1, end);
+    if (kind == '=' && !e->broken && !shell_set(e->at, name, word))
+        e->broken = true;
+    put_value(e, word);
+}
+
+/* $((...)): what stands in it is expanded first. */
+static void arithmetic(struct expansion *e, const char *text, const char *end)
+{
+    struct shell_value value = expand_piece(e, text, end);
+    if (value.text != NULL && !e->broken)
+        shell_number(e->at, value.text, &value);
+    put_value(e, value);
+}
+
+/* What begins with a dollar; returns where it ends. */
+static const char *dollar(struct expansion *e, const char *text, const char *end)
+{
+    const char *next = text + 1 < end ? text + 1 : end;
+    const size_t bytes = next < end ? shell_name_bytes(next) : 0;
+    const char open = next < end ? *next : '\0';
+    if (bytes > 0) {
+        parameter(e, next, next + bytes);
+        return next + bytes;
+    }
+    if (open == '{' || open == '(') {
+        const char *stop = behind(next + 1, end, open, open == '{' ? '}' : ')');
+        if (stop == NULL) {
+            unknown(e, "brackets that are not closed");
+            return end;
+        }
+        if (open == '{')
+            parameter(e, next + 1, stop - 1);
+        else if (stop - next >= 4 && next[1] == '(' && stop[-2] == ')')
+            arithmetic(e, next + 2, stop - 2);
+        else
+            unknown(e, "the output of a command");
+        return stop;
+    }
+    if (open != '\0' && (isdigit((unsigned char)open) || strchr("@*#?$!-", open) != NULL)) {
+        unknown(e, "a parameter that is set when the script runs");
+        return next + 1;
+    }
+    put(e, "$", 1);
+    return next;
+}
+
+/* A stretch between double quotes, or outside of any. */
+static void expand(struct expansion *e, const char *text, const char *end, bool quoted)
+{
+    if (e->depth > SHELL_NEST_MAX)
+        unknown(e, "an expansion nested too deeply");
+    while (text < end && !e->broken && e->why == NULL) {
+        const char c = *text;
+        if (c == '\\' && end - text > 1) {
+            const bool stays = quoted && strchr("$`\"\\\n", text[1]) == NULL;
+            if (text[1] != '\n')
+                put(e, text + !stays, stays ? 2 : 1);
+            text += 2;
+        } else if (c == '$') {
+            text = dollar(e, text, end);
+        } else if (c == '`') {
+            unknown(e, "the output of a command");
+        } else if (c == '\'' && !quoted) {
+            const char *stop = memchr(text + 1, '\'', (size_t)(end - text - 1));
+            stop = stop == NULL ? end : stop;
+            put(e, text + 1, (size_t)(stop - text - 1));
+            text = stop < end ? stop + 1 : end;
+        } else if (c == '"') {
+            quoted = !quoted;
+            text++;
+        } else {
+            put(e, text++, 1);
+        }
+    }
+}
+
+bool shell_expand(struct shell_text *at, const char *word, struct shell_value *out)
+{
+    struct expansion e = {.at = at};
+    put(&e, "", 0);
+    if (*word == '(')
+        unknown(&e, "an array");
+    expand(&e, word, word + strlen(word), false);
+    *out = e.why != NULL ? (struct shell_value){NULL, e.why} : (struct shell_value){e.bytes, NULL};
+    return !e.broken;
+}

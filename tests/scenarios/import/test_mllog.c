@@ -1,0 +1,474 @@
+/* Result logs of MLPerf Training, written by hand from the format's sources: the time of a step by
+ * each of its sources, start-up, layout by log and configuration, and what is refused. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "scenarios/import/mllog/mllog_layout.h"
+
+static void near(double got, double expected, double error)
+{
+    if (!(fabs(got - expected) <= error))
+        fail_msg("%.9g is not %.9g", got, expected);
+}
+
+#define AT_MS 1750000000000.0
+
+enum {
+    TEXT_BYTES = 1 << 14
+};
+static struct arena *arena;
+static char text[TEXT_BYTES];
+static struct mllog log_;
+static struct mllog_step steps[MLLOG_SOURCES];
+static struct mllog_layout layout;
+
+/* An event `at_s` after the beginning; value and metadata as JSON. */
+static void event(double at_s, const char *key, const char *value, const char *metadata)
+{
+    const size_t used = strlen(text);
+    snprintf(text + used, TEXT_BYTES - used,
+             ":::MLLOG {\"namespace\": \"\", \"time_ms\": %.0f, \"event_type\": \"POINT_IN_TIME\", "
+             "\"key\": \"%s\", \"value\": %s, \"metadata\": {\"file\": \"a.py\"%s%s}}\n",
+             AT_MS + at_s * 1e3, key, value, *metadata == '\0' ? "" : ", ", metadata);
+}
+
+static void line(const char *line)
+{
+    strcat(text, line);
+    strcat(text, "\n");
+}
+
+/* A run that begins after 300 s: init_start at 0, init_stop and run_start at 300. */
+static void begin_run(const char *benchmark, const char *batch)
+{
+    text[0] = '\0';
+    event(0, "cache_clear", "true", "");
+    event(0, "init_start", "null", "");
+    event(10, "submission_benchmark", benchmark, "");
+    event(10, "global_batch_size", batch, "");
+    event(10, "max_sequence_length", "8192", "");
+    event(300, "init_stop", "null", "");
+    event(300, "run_start", "null", "");
+}
+
+static bool read_log(struct error *error)
+{
+    *error = (struct error){""};
+    const struct import_file file = {"result.txt", arena_text(arena, text), strlen(text)};
+    return mllog_read(arena, &file, &log_, error) && mllog_steps(&log_, steps, error);
+}
+
+static void sound(void)
+{
+    struct error error;
+    if (!read_log(&error))
+        fail_msg("%s", error.text);
+}
+
+static void refused(const char *why)
+{
+    struct error error;
+    if (read_log(&error) || strstr(error.text, why) == NULL)
+        fail_msg("'%s' does not say '%s'", error.text, why);
+}
+
+static void step_is(enum mllog_source source, double step_s, unsigned samples)
+{
+    if (fabs(steps[source].step_s - step_s) > 1e-9 * step_s || steps[source].samples != samples)
+        fail_msg("source %d: %.9g s of %u", (int)source, steps[source].step_s,
+                 steps[source].samples);
+}
+
+/* Values 12, 8, 9, 7: median (8 + 9) / 2 = 8.5 s. Blocks with `step` and a size of their own, the
+ * form of mlperf-common: 40 s / 4, 18 s / 2, 28 s / 2 = 10, 9, 14: 10 s. Throughputs 100, 128, 200
+ * at 1152 a step: 1152 / 128 = 9 s. */
+static void test_steps_of_each_source(void **state)
+{
+    (void)state;
+    begin_run("\"llama31_405b\"", "1152");
+    event(301, "tracked_stats", "{\"warmup_time\": 3}", "\"step\": 0");
+    event(310, "block_start", "null", "\"samples_count\": 4608, \"step\": 0");
+    event(350, "tracked_stats", "{\"train_step_time\": 12, \"reduced_train_loss\": 8}", "");
+    event(350, "tracked_stats", "{\"throughput\": 100}", "");
+    event(350, "block_stop", "null", "\"samples_count\": 4608, \"step\": 4");
+    event(350, "eval_start", "null", "\"samples_count\": 5760");
+    event(390, "eval_accuracy", "6.1", "\"samples_count\": 5760");
+    event(390, "eval_stop", "null", "\"samples_count\": 5760");
+    event(390, "block_start", "null", "\"samples_count\": 2304, \"step\": 4");
+    event(408, "tracked_stats", "{\"train_step_time\": 8.0, \"throughput\": 200}", "");
+    event(408, "block_stop", "null", "\"samples_count\": 2304, \"step\": 6");
+    event(410, "block_start", "null", "\"samples_count\": 2304, \"step\": 6");
+    event(438, "tracked_stats", "{\"train_step_time\": 9, \"throughput\": 128}", "");
+    event(438, "tracked_stats", "{\"train_step_time\": \"7\"}", "");
+    event(438, "block_stop", "null", "\"samples_count\": 2304, \"step\": 8");
+    event(440, "run_stop", "null", "\"status\": \"success\"");
+    /* Behind the run: power is measured on. */
+    event(440, "block_start", "null", "\"samples_count\": 2304, \"step\": 8");
+    event(900, "tracked_stats", "{\"train_step_time\": 30}", "");
+    event(900, "block_stop", "null", "\"samples_count\": 2304, \"step\": 9");
+    sound();
+    step_is(MLLOG_STEP_TIMES, 8.5, 4);
+    step_is(MLLOG_BLOCKS, 10.0, 3);
+    step_is(MLLOG_THROUGHPUTS, 9.0, 3);
+    near(log_.run.init_stop_s - log_.run.init_start_s, 300.0, 1e-6);
+    near(log_.run.run_stop_s - log_.run.run_start_s, 140.0, 1e-6);
+    assert_string_equal(log_.run.status, "success");
+    assert_int_equal(log_.blocks.halves, 0);
+}
+
+/* samples_count since the beginning: 0 to 3456 of 1152 a step is 3 steps in 45 s, 15 s each; then
+ * 1 step in 11 s; the evaluation of 20 s within the third block is no training: 30 s / 2 = 15 s.
+ * A block of no step and one without an end count for nothing. Median of 15, 11, 15 is 15. */
+static void test_counts_that_go_on(void **state)
+{
+    (void)state;
+    begin_run("\"llama31_405b\"", "1152");
+    event(300, "block_start", "null", "\"samples_count\": 0");
+    event(345, "block_stop", "null", "\"samples_count\": 3456");
+    event(350, "block_start", "null", "\"samples_count\": 3456");
+    event(361, "block_stop", "null", "\"samples_count\": 4608");
+    event(370, "block_start", "null", "\"samples_count\": 4608");
+    event(380, "eval_start", "null", "\"samples_count\": 5760");
+    event(400, "eval_stop", "null", "\"samples_count\": 5760");
+    event(420, "block_stop", "null", "\"samples_count\": 6912");
+    event(420, "block_start", "null", "\"samples_count\": 6912");
+    event(470, "block_stop", "null", "\"samples_count\": 6912");
+    event(470, "block_start", "null", "\"samples_count\": 6912");
+    sound();
+    step_is(MLLOG_BLOCKS, 15.0, 3);
+    assert_int_equal(log_.blocks.halves, 1);
+    assert_true(isnan(log_.run.run_stop_s));
+    near(steps[MLLOG_STEP_TIMES].step_s, 0.0, 0.0);
+}
+
+/* GPT-3 counts tokens: 2 steps of 4 sequences of 8192 are 65,536 tokens, in 12 s: 6 s a step. As
+ * sequences they would be 16,384 steps of 0.7 ms. epoch_count of the block alone, too. */
+static void test_tokens(void **state)
+{
+    (void)state;
+    begin_run("\"gpt3\"", "4");
+    event(300, "block_start", "null", "\"first_epoch_num\": 0, \"epoch_count\": 65536");
+    event(312, "block_stop", "null", "\"first_epoch_num\": 0");
+    sound();
+    step_is(MLLOG_BLOCKS, 6.0, 1);
+    begin_run("\"gpt3\"", "4");
+    event(300, "epoch_start", "null", "\"epoch_num\": 0");
+    event(301, "eval_start", "null", "\"epoch_num\": 0");
+    event(305, "eval_stop", "null", "\"epoch_num\": 0");
+    event(314, "epoch_stop", "null", "\"epoch_num\": 65536");
+    sound();
+    step_is(MLLOG_BLOCKS, 5.0, 1); /* (14 - 4) / 2 */
+}
+
+/* Epochs of a data set tell no step; another source does. */
+static void test_blocks_that_tell_none(void **state)
+{
+    (void)state;
+    begin_run("\"llama31_8b\"", "32");
+    event(300, "block_start", "null", "\"first_epoch_num\": 1, \"epoch_count\": 1");
+    event(330, "block_stop", "null", "\"first_epoch_num\": 1");
+    refused("result.txt: the time of a step is not told");
+    event(331, "tracked_stats", "{\"throughput\": 64}", "");
+    sound();
+    step_is(MLLOG_THROUGHPUTS, 0.5, 1);
+    assert_non_null(steps[MLLOG_BLOCKS].unread);
+}
+
+static void test_lines(void **state)
+{
+    (void)state;
+    begin_run("\"llama31_8b\"", "\"32\"");
+    line("some text");
+    line(":::MLLOG Weight initialization: dict_keys([])");
+    line(":::MLLOG [convert-error: x]");
+    event(310, "tracked_stats", "{\"throughput\": 64}", "");
+    line("0: :::MLLOG {\"key\": \"tracked_stats\", \"time_ms\": 1750000320000, \"value\": "
+         "{\"throughput\": 32}, \"metadata\": null}\r");
+    /* A clock of its own. */
+    line(":::MLLOG {\"key\": \"power_reading\", \"time_ms\": 1650000320000, \"value\": 9000}");
+    sound();
+    step_is(MLLOG_THROUGHPUTS, 32 / 48.0, 2);
+    assert_int_equal(log_.lines.events, 10);
+    assert_int_equal(log_.lines.no_events, 3);
+    assert_int_equal(log_.lines.power, 1);
+}
+
+static void test_what_is_cut_or_joined(void **state)
+{
+    (void)state;
+    text[0] = '\0';
+    line("no log");
+    refused("no line with :::MLLOG {...}");
+    begin_run("\"llama31_8b\"", "32");
+    line(":::MLLOG {\"namespace\": \"\", \"time_ms\": 17500");
+    refused("result.txt:8: what follows :::MLLOG is no JSON");
+    begin_run("\"llama31_8b\"", "32");
+    event(310, "init_start", "null", "");
+    refused("result.txt:8: init_start again");
+    begin_run("\"llama31_8b\"", "32");
+    event(310, "run_start", "null", "");
+    refused("result.txt:8: run_start again");
+    begin_run("\"llama31_8b\"", "32");
+    event(310, "run_stop", "null", "");
+    event(320, "run_stop", "null", "");
+    refused("result.txt:9: run_stop again");
+    begin_run("\"llama31_8b\"", "32");
+    event(310, "global_batch_size", "64", "");
+    refused("result.txt:8: global_batch_size is 64 here and 32 in line 4");
+    begin_run("\"llama31_8b\"", "32");
+    event(310, "submission_benchmark", "\"gpt3\"", "");
+    refused("result.txt:8: submission_benchmark is gpt3 here and not that of line 3");
+    begin_run("\"llama31_8b\"", "32");
+    event(298.5, "block_start", "null", "");
+    refused("result.txt:8: time_ms goes back by 1.5 s against line 6");
+    begin_run("\"llama31_8b\"", "32");
+    line(":::MLLOG {\"key\": \"a\", \"time_ms\": 1}:::MLLOG {\"key\": \"b\"}");
+    refused("result.txt:8: two events in one line");
+    text[0] = '\0';
+    event(0, "run_start", "null", "");
+    refused("result.txt:1: run_start without an init_start");
+    text[0] = '\0';
+    event(0, "init_start", "null", "");
+    event(5, "run_stop", "null", "");
+    refused("result.txt:2: run_stop without a run_start");
+    begin_run("null", "32");
+    refused("no submission_benchmark");
+    text[0] = '\0';
+    event(0, "submission_benchmark", "\"gpt3\"", "");
+    refused("no run_start");
+    event(0, "init_start", "null", "");
+    event(0, "run_start", "null", "");
+    refused("no global_batch_size");
+}
+
+static void test_times_and_units(void **state)
+{
+    (void)state;
+    static const char *const times[][2] = {{"1750000000", "is in seconds"},
+                                           {"-5", "no time in milliseconds"},
+                                           {"1750000000000000", "no time in milliseconds"},
+                                           {"\"1750000000000\"", "no time in milliseconds"},
+                                           {"null", "no time in milliseconds"}};
+    for (unsigned i = 0; i < sizeof times / sizeof times[0]; i++) {
+        snprintf(text, sizeof text, ":::MLLOG {\"key\": \"a\", \"time_ms\": %s}\n", times[i][0]);
+        refused(times[i][1]);
+    }
+    strcpy(text, ":::MLLOG {\"time_ms\": 1750000000000}\n");
+    refused("result.txt:1: an event without a key");
+    begin_run("\"llama31_8b\"", "0");
+    refused("result.txt:4: global_batch_size is no whole number");
+    begin_run("\"llama31_8b\"", "1.5");
+    refused("global_batch_size is no whole number");
+    begin_run("\"llama31_8b\"", "32");
+    event(310, "tracked_stats", "{\"train_step_time\": -2}", "");
+    refused("result.txt:8: train_step_time of tracked_stats is no number above 0");
+    begin_run("\"llama31_8b\"", "32");
+    event(310, "tracked_stats", "{\"throughput\": \"NaN\"}", "");
+    refused("result.txt:8: throughput of tracked_stats is no number above 0");
+    /* 500 ms a step, logged as 500: 400 s cannot hold two of them. */
+    begin_run("\"llama31_8b\"", "32");
+    event(400, "tracked_stats", "{\"train_step_time\": 500}", "");
+    refused("result.txt:8: the values of train_step_time add up to 500, and the log is of 400 s");
+    /* 0.5 s by blocks, 100 by the stats: within the clock, not within each other. */
+    begin_run("\"llama31_8b\"", "32");
+    event(300, "block_start", "null", "\"step\": 0");
+    event(400, "tracked_stats", "{\"train_step_time\": 100}", "");
+    event(400, "block_stop", "null", "\"step\": 200");
+    refused("a step takes 100 s by train_step_time and 0.5 s by blocks");
+}
+
+/* A log of `batch` and a configuration. */
+static bool joined(const char *batch, const char *config, struct error *error)
+{
+    struct shell shell;
+    begin_run("\"llama31_405b\"", batch);
+    event(310, "tracked_stats", "{\"throughput\": 64}", "");
+    event(310, "submission_platform", "\"384xGB200\"", "");
+    event(310, "gradient_accumulation_steps", "48.0", "");
+    if (!read_log(error))
+        return false;
+    return (config == NULL ||
+            shell_parse(arena, "c.sh", arena_text(arena, config), strlen(config), &shell, error)) &&
+           mllog_layout(arena, &log_, config != NULL ? &shell : NULL, "config_X_384x4x48.sh",
+                        &layout, error);
+}
+
+static void agrees(const char *batch, const char *config)
+{
+    struct error error;
+    if (!joined(batch, config, &error))
+        fail_msg("%s", error.text);
+}
+
+static void disagrees(const char *batch, const char *config, const char *why)
+{
+    struct error error;
+    if (joined(batch, config, &error) || strstr(error.text, why) == NULL)
+        fail_msg("'%s' does not say '%s'", error.text, why);
+}
+
+#define LAYOUT                                                                                     \
+    "MINIBS=48\nTENSOR_MODEL_PARALLEL=4\nPIPELINE_MODEL_PARALLEL=8\nCONTEXT_PARALLEL=2\n"          \
+    "MICRO_BATCH_SIZE=1\nDGXNNODES=384\n"
+
+/* 384 x 4 = 1536 GPUs, over 4 x 8 x 2 = 64: 24 replicas of 48 sequences, 1152. */
+static void test_a_configuration(void **state)
+{
+    (void)state;
+    agrees("1152",
+           LAYOUT "DGXNGPU=4\nINTERLEAVED_PIPELINE=8\nMODEL_SIZE=405b\nFP8=True\nFP4=False\n"
+                  "FP8_RECIPE=tensorwise\nSEQ_PARALLEL=false\nASYM_PP_LOSS=1\n");
+    assert_string_equal(layout.preset.text, "llama3-405b");
+    near(layout.gpus.value, 1536, 0);
+    near(layout.dp.value, 24, 0);
+    near(layout.counts[MLLOG_TP].value, 4, 0);
+    near(layout.counts[MLLOG_PP].value, 8, 0);
+    near(layout.counts[MLLOG_CP].value, 2, 0);
+    near(layout.counts[MLLOG_VPP].value, 8, 0);
+    near(layout.counts[MLLOG_MICROBATCH].value, 1, 0);
+    assert_string_equal(layout.counts[MLLOG_TP].place, "c.sh:2, TENSOR_MODEL_PARALLEL");
+    assert_string_equal(layout.counts[MLLOG_GLOBAL_BATCH].place, "result.txt:4");
+    assert_string_equal(layout.precision.text, "fp8");
+    assert_string_equal(layout.fp8_recipe.text, "current");
+    assert_int_equal(layout.flags[MLLOG_SEQUENCE_PARALLEL].value, 0);
+    assert_int_equal(layout.flags[MLLOG_HEAD_COUNTS].value, 1);
+    assert_int_equal(layout.flags[MLLOG_EMBEDDING_COUNTS].value, -1);
+    assert_null(layout.note);
+    assert_false(layout.lora);
+}
+
+/* What is missing follows from the rest, or is not said. */
+static void test_what_follows(void **state)
+{
+    (void)state;
+    agrees("1152",
+           LAYOUT); /* GPUs of a node: by the name, whose 384 and 48 are those of the file */
+    near(layout.counts[MLLOG_NODE_GPUS].value, 4, 0);
+    assert_string_equal(layout.counts[MLLOG_NODE_GPUS].place, "the configuration's name");
+    agrees("1152", "MINIBS=48 TP=4 PP=8 DGXNNODES=384 DGXNGPU=4"); /* cp = 1536 / (32 x 24) */
+    near(layout.counts[MLLOG_CP].value, 2, 0);
+    agrees("576", "MINIBS=96 TP=8 PP=2 CP=4 DGXNNODES=384"); /* 6 replicas of 64: 384 GPUs */
+    near(layout.gpus.value, 384, 0);
+    near(layout.counts[MLLOG_NODE_GPUS].value, 1, 0);
+    agrees("1152",
+           "FP8=True INTERLEAVED_PIPELINE=null MBS=2"); /* 48 x 2 by the log's accumulation */
+    near(layout.gpus.value, 0, 0);
+    near(layout.dp.value, 0, 0);
+    near(layout.counts[MLLOG_VPP].value, 1, 0);
+    near(layout.counts[MLLOG_REPLICA_SAMPLES].value, 96, 0);
+    near(layout.counts[MLLOG_TP].value, 0, 0);
+    agrees("1152", "MINIBS=48 MBS=2");
+    assert_non_null(strstr(layout.note, "gradient_accumulation_steps is 48"));
+    agrees("1152", NULL);
+    assert_null(layout.precision.text);
+}
+
+static void test_contradictions(void **state)
+{
+    (void)state;
+    disagrees("2304", LAYOUT "DGXNGPU=4",
+              "c.sh:1, MINIBS: the global batch is 1152 here and 2304 by "
+              "result.txt:4: give the configuration of this run");
+    disagrees("1150", LAYOUT "DGXNGPU=4",
+              "c.sh:1, MINIBS: a global batch of 1150 by result.txt:4 is");
+    disagrees("1152", "GBS=1024", "c.sh:1, GBS: the global batch is 1024 here and 1152");
+    disagrees("1152", "MINIBS=48 MBS=5", "no multiple of the microbatch 5");
+    disagrees("1152", "MINIBS=48 TP=4 PP=8 CP=5 DGXNNODES=384 DGXNGPU=4",
+              "tp x pp x cp are 160 GPUs");
+    disagrees("1152", "MINIBS=48 TP=4 PP=8 CP=2 NNODES=768 GPUS_PER_NODE=2",
+              "768 nodes and 1536 GPUs here, and submission_platform is 384xGB200 in result.txt:9");
+    disagrees("1152", "MINIBS=48 TP=4 PP=8 CP=2 DGXNNODES=1000", "do not fill 1000 nodes evenly");
+    disagrees("1152", "TP=4\nTENSOR_MODEL_PARALLEL=8",
+              "c.sh:1: TP is 4, and TENSOR_MODEL_PARALLEL");
+    disagrees("1152", "MODEL_SIZE=8b TP=1",
+              "c.sh:1: MODEL_SIZE is 8b, and the benchmark is llama31");
+    disagrees("1152", "TP=$(nproc)",
+              "c.sh:1: TP is not known without running the script (the output");
+    disagrees("1152", "TP=four", "c.sh:1: TP is no whole number");
+    disagrees("1152", "FP8=maybe", "c.sh:1: FP8 is neither True nor False");
+    disagrees("1152", "TP=1 FP8_RECIPE=x", "FP8_RECIPE is none of");
+    disagrees("1152", "LOGDIR=./results", "config_X_384x4x48.sh: it sets nothing of a layout");
+    struct error error;
+    begin_run("\"bert\"", "32");
+    event(310, "tracked_stats", "{\"throughput\": 64}", "");
+    assert_true(read_log(&error));
+    assert_false(mllog_layout(arena, &log_, NULL, NULL, &layout, &error));
+    assert_non_null(
+        strstr(error.text, "result.txt:3: the benchmark bert trains no language model"));
+}
+
+/* The keys that logs have from v6.0 on (mllog/examples/parallelism.py) tell a layout alone:
+ * 1152 / (48 x 1) = 24 replicas of 8 x 4 x 2 = 64: 1536 GPUs. */
+static void test_a_log_with_a_layout(void **state)
+{
+    (void)state;
+    struct error error;
+    begin_run("\"llama2_70b_lora\"", "1152");
+    event(310, "tensor_parallelism", "8", "");
+    event(310, "pipeline_parallelism", "4", "");
+    event(310, "context_parallelism", "2", "");
+    event(310, "expert_parallelism", "1", "");
+    event(310, "micro_batch_size", "1", "");
+    event(310, "gradient_accumulation_steps", "48", "");
+    event(310, "lora_rank", "16", "");
+    event(310, "lowest_numerical_precision_in_linear", "\"mxfp8\"", "");
+    event(310, "tracked_stats", "{\"throughput\": 64}", "");
+    assert_true(read_log(&error));
+    assert_true(mllog_layout(arena, &log_, NULL, NULL, &layout, &error));
+    near(layout.gpus.value, 1536, 0);
+    near(layout.dp.value, 24, 0);
+    near(layout.counts[MLLOG_EP].value, 1, 0);
+    near(layout.counts[MLLOG_LORA_RANK].value, 16, 0);
+    assert_string_equal(layout.precision.text, "fp8");
+    assert_true(layout.lora);
+    struct shell shell;
+    char config[] = "FP4=True TP=8";
+    assert_true(shell_parse(arena, "c.sh", config, strlen(config), &shell, &error));
+    assert_false(mllog_layout(arena, &log_, &shell, "c.sh", &layout, &error));
+    assert_non_null(
+        strstr(error.text, "c.sh:1, FP4: the precision of linear layers is nvfp4 here"));
+    char other[] = "TP=4";
+    error.text[0] = '\0';
+    assert_true(shell_parse(arena, "c.sh", other, strlen(other), &shell, &error));
+    assert_false(mllog_layout(arena, &log_, &shell, "c.sh", &layout, &error));
+    assert_non_null(strstr(error.text, "c.sh:1, TP: the tensor parallel size is 4 here and 8 by "
+                                       "result.txt:8"));
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    arena = arena_create();
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    arena_destroy(arena);
+    return 0;
+}
+
+int main(void)
+{
+#define TEST(test) cmocka_unit_test_setup_teardown(test, begin, end)
+    const struct CMUnitTest tests[] = {TEST(test_steps_of_each_source),
+                                       TEST(test_counts_that_go_on),
+                                       TEST(test_tokens),
+                                       TEST(test_blocks_that_tell_none),
+                                       TEST(test_lines),
+                                       TEST(test_what_is_cut_or_joined),
+                                       TEST(test_times_and_units),
+                                       TEST(test_a_configuration),
+                                       TEST(test_what_follows),
+                                       TEST(test_contradictions),
+                                       TEST(test_a_log_with_a_layout)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,284 @@
+/* Configurations written as shell scripts: what they set, what cannot be known, what is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "scenarios/import/mllog/shell.h"
+
+static struct arena *arena;
+static struct shell shell;
+
+static void read_text(const char *text)
+{
+    struct error error = {""};
+    if (!shell_parse(arena, "config.sh", arena_text(arena, text), strlen(text), &shell, &error))
+        fail_msg("%s", error.text);
+}
+
+static void is(const char *name, const char *value)
+{
+    const struct shell_variable *v = shell_find(&shell, name);
+    if (v == NULL || v->value == NULL || strcmp(v->value, value) != 0)
+        fail_msg("%s is %s, not '%s'", name,
+                 v == NULL          ? "not set"
+                 : v->value == NULL ? v->why
+                                    : v->value,
+                 value);
+}
+
+static void unknown(const char *name, unsigned line)
+{
+    const struct shell_variable *v = shell_find(&shell, name);
+    if (v == NULL || v->value != NULL || v->why == NULL || v->line != line)
+        fail_msg("%s is known (%s), or not of line %u but %u", name,
+                 v == NULL ? "not set" : v->value, line, v == NULL ? 0 : v->line);
+}
+
+static void refused(const char *text, const char *why)
+{
+    struct error error = {""};
+    if (shell_parse(arena, "config.sh", arena_text(arena, text), strlen(text), &shell, &error) ||
+        strstr(error.text, why) == NULL)
+        fail_msg("'%s' does not say '%s'", error.text, why);
+}
+
+static void test_assignments(void **state)
+{
+    (void)state;
+    read_text("#!/bin/bash\n"
+              "export MINIBS=48 # of a replica\n"
+              "  A='$MINIBS # stays'; export B=\"${MINIBS}x$MINIBS\"\n"
+              "export C=a\\\n"
+              "b D=\"two words\"\n"
+              "E+=1; E+=2; F=; export G\n"
+              "CONFIG=x command --with CONFIG=y\r\n"
+              "H=1 # last\nunset H\nexport I=\"a\\\"b\\$c\"d'e'");
+    is("MINIBS", "48");
+    is("A", "$MINIBS # stays");
+    is("B", "48x48");
+    is("C", "ab");
+    is("D", "two words");
+    is("E", "12");
+    is("F", "");
+    is("I", "a\"b$cde");
+    assert_null(shell_find(&shell, "G"));
+    assert_null(shell_find(&shell, "H"));
+    assert_null(shell_find(&shell, "CONFIG"));
+    assert_int_equal(shell_find(&shell, "MINIBS")->line, 2);
+    assert_int_equal(shell_find(&shell, "D")->line, 4);
+    assert_int_equal(shell_find(&shell, "I")->line, 10);
+}
+
+/* XCU 2.6.2: what each operator gives of a name that is not set, empty, set. */
+static void test_parameters(void **state)
+{
+    (void)state;
+    read_text("S=set; E=\n"
+              "export A=\"${X:-d}${E:-d}${S:-d}\" B=\"${X-d}${E-d}${S-d}\"\n"
+              "export C=\"${X:+d}${E:+d}${S:+d}\" D=\"${X+d}${E+d}${S+d}\"\n"
+              "export TENSOR_MODEL_PARALLEL=\"${TP:=4}\"\n"
+              ": \"${PP:=6}\" \"${S:=no}\" \"${E=no}\"\n"
+              "export F=\"${Y:-${TP}x${PP}}\" G=${#S} H=${S%t} I=$1 J=${A[0]}\n"
+              "K=$(date +%s) L=`date` M=(1 2 3) N=${Z:?must be set} O=\"$G\"\n");
+    is("A", "ddset");
+    is("B", "dset");
+    is("C", "d");
+    is("D", "dd");
+    is("TENSOR_MODEL_PARALLEL", "4");
+    is("TP", "4");
+    is("PP", "6");
+    is("S", "set");
+    is("E", "");
+    is("F", "4x6");
+    for (const char *name = "GHIJ"; *name != '\0'; name++)
+        unknown((char[]){*name, '\0'}, 6);
+    for (const char *name = "KLMNO"; *name != '\0'; name++)
+        unknown((char[]){*name, '\0'}, 7);
+}
+
+static void test_integers(void **state)
+{
+    (void)state;
+    read_text("N=4; T=7\n"
+              "A=$((5 + ${NEXP:-1} * ($T + 5))) B=$(( 17 / N % 3 - -2 )) C=$((2-1-1))\n"
+              "D=$((1/0)) E=$((9223372036854775807+1)) F=$((T==7)) G=$((010)) H=$((N*(T))\n)\n"
+              "I=$((999999999999999999*999999999999999999)) J=$((X+1)) K=$(((N)))");
+    is("A", "17");
+    is("B", "3"); /* 17/4 = 4, 4 % 3 = 1, 1 + 2 */
+    is("C", "0");
+    is("J", "1");
+    is("K", "4");
+    unknown("D", 3);
+    unknown("E", 3);
+    unknown("F", 3);
+    unknown("G", 3);
+    unknown("H", 3);
+    unknown("I", 5);
+}
+
+static void test_branches(void **state)
+{
+    (void)state;
+    read_text("M=6\n"
+              "if [ $M -eq 6 ]; then A=1; else A=2; fi\n"
+              "if [[ \"${V:-}\" == \"v31\" ]]; then\n  B=1\nelif [[ $M -gt 7 ]]; then\n  B=2\n"
+              "else\n  B=3\nfi\n"
+              "if [[ -n \"$V\" ]] && [[ $M -eq 6 ]]; then C=1; fi\n"
+              "if [[ $(($M % 4)) != 0 ]]; then D=1; fi\n"
+              "if [ -f file ]; then E=1; else E=2; fi\n"
+              "if ! [ $M -eq 6 ]; then F=1; fi\n"
+              "if [[ ! $M -lt 6 ]]; then G=1; fi\n"
+              "[[ $M -eq 6 ]] && H=1\n"
+              "I=1; [ -d x ] || I=2; [ -d x ] ||\n J=2\n"
+              "K=6; if grep -q x y; then K=6; fi\n"
+              "if [ 1 -eq 1 ]; then if [ 1 -eq 2 ]; then L=1; fi; M2=1; fi\n"
+              "if [ 1 -eq 2 ]; then source nothing.sh; exit 1; fi\n");
+    is("A", "1");
+    is("B", "3");
+    unknown("C", 10);
+    is("D", "1");
+    unknown("E", 12);
+    unknown("F", 13);
+    is("G", "1");
+    unknown("H", 15);
+    unknown("I", 16);
+    unknown("J", 17);
+    is("K", "6");
+    assert_null(shell_find(&shell, "L"));
+    is("M2", "1");
+    assert_int_equal(shell.missing_count, 0);
+}
+
+/* Loops, functions, subshells, cases, here-documents. */
+static void test_blocks(void **state)
+{
+    (void)state;
+    read_text("for i in 1 2; do A=$i; done\n"
+              "f() {\n  B=1\n}\ng ()\n{\n  C=1\n}\nfunction h { D=1; }\n"
+              "( umask 0002; E=1; mkdir -p x )\n(cd x && F=1)\n(true; true)\n"
+              "case $X in\n  a) G=1;;\n  b|c)\n    H=1 ;;\nesac\n"
+              "{ I=1; }\n[ -d x ] || { J=1; exit 1; }\n"
+              "cat <<EOF >y\nK=1\nif\nEOF\ncat <<-'END'\n\tL=1\n\tEND\n"
+              "while [ -d x ] && true; do M=1; done\n((N = 5))\nO=1\n"
+              "case $X in a) P=1;; esac\n");
+    unknown("A", 1);
+    unknown("B", 3);
+    unknown("C", 7);
+    unknown("D", 9);
+    assert_null(shell_find(&shell, "E"));
+    assert_null(shell_find(&shell, "F"));
+    unknown("G", 14);
+    unknown("H", 16);
+    is("I", "1");
+    unknown("J", 19);
+    assert_null(shell_find(&shell, "K"));
+    assert_null(shell_find(&shell, "L"));
+    unknown("M", 27);
+    is("O", "1");
+    unknown("P", 30);
+}
+
+static void test_sources(void **state)
+{
+    (void)state;
+    read_text("source $(dirname ${BASH_SOURCE[0]})/config_common.sh\n. ./config_fp8.sh\n"
+              "source $(dirname ${BASH_SOURCE[0]})/config_common.sh\nsource /etc/passwd\n");
+    assert_int_equal(shell.missing_count, 3);
+    assert_string_equal(shell.missing[0], "config_common.sh");
+    assert_string_equal(shell.missing[1], "./config_fp8.sh");
+    assert_string_equal(shell.missing[2], "/etc/passwd");
+}
+
+static void write_file(const char *name, const char *text)
+{
+    FILE *file = fopen(name, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+/* Where it stands: before it the common one wins, behind it what is set there. */
+static void test_a_file_sources_another(void **state)
+{
+    (void)state;
+    struct error error = {""};
+    write_file("shell_common.sh", "export A=common B=common\n");
+    write_file("shell_own.sh", "export A=own\nsource $(dirname ${BASH_SOURCE[0]})/shell_common.sh\n"
+                               "export B=own\nsource shell_gone.sh\n");
+    write_file("shell_loop.sh", "source ./shell_loop.sh\n");
+    assert_true(shell_read(arena, "shell_own.sh", &shell, &error));
+    is("A", "common");
+    is("B", "own");
+    assert_int_equal(shell.file_count, 2);
+    assert_int_equal(shell.missing_count, 1);
+    assert_non_null(strstr(shell_find(&shell, "A")->path, "shell_common.sh"));
+    assert_false(shell_read(arena, "shell_loop.sh", &shell, &error));
+    assert_non_null(strstr(error.text, "sourced by what it sources"));
+    assert_false(shell_read(arena, "shell_gone.sh", &shell, &error));
+    remove("shell_common.sh");
+    remove("shell_own.sh");
+    remove("shell_loop.sh");
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    refused("A=1\nB=\"open\nC=2\n", "config.sh:2: what opens here is not closed by \"");
+    refused("A=$((1\n", "config.sh:1: what opens here is not closed by )");
+    refused("if [ 1 -eq 1 ]; then\nA=1\n", "config.sh:1: what begins here has no `fi`");
+    refused("A=1\nfi\n", "config.sh:2: `fi` ends nothing");
+    refused("for i in 1; do\nfi\n", "config.sh:2: `fi` ends nothing");
+    refused("M=3\nif [[ $((M % 2)) != 0 ]]; then\n  echo no\n  exit 1\nfi\n",
+            "config.sh:4: the configuration ends itself here");
+    refused("A=1\nB=\x01", "config.sh:2: a control character (0x01)");
+    refused("", "config.sh: the file is empty");
+    char *deep = arena_alloc(arena, 200, 1);
+    for (unsigned i = 0; i < 60; i++)
+        memcpy(deep + 2 * i, "${", 2);
+    refused(deep, "nested");
+}
+
+/* Values that double with each line end in a sentence, not in memory. */
+static void test_growth(void **state)
+{
+    (void)state;
+    char *text = arena_alloc(arena, 1 << 12, 1);
+    strcat(text, "A=aaaaaaaaaaaaaaaa\n");
+    for (unsigned i = 0; i < 60; i++)
+        strcat(text, "A=\"$A$A\"\n");
+    refused(text, "grow past 16 MiB");
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    arena = arena_create();
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    arena_destroy(arena);
+    return 0;
+}
+
+int main(void)
+{
+#define TEST(test) cmocka_unit_test_setup_teardown(test, begin, end)
+    const struct CMUnitTest tests[] = {TEST(test_assignments),
+                                       TEST(test_parameters),
+                                       TEST(test_integers),
+                                       TEST(test_branches),
+                                       TEST(test_blocks),
+                                       TEST(test_sources),
+                                       TEST(test_a_file_sources_another),
+                                       TEST(test_refusals),
+                                       TEST(test_growth)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

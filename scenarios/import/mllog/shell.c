@@ -25,6 +25,7 @@ struct shell_block {
     const char *close; /* the word that ends it */
     unsigned line;
     enum shell_course around, course;
+    bool in_test; /* between if and then */
     struct branches {
         bool taken;   /* of an if: a branch runs */
         bool guessed; /* and of a branch before it is not known whether it does */
@@ -35,7 +36,6 @@ struct script {
     struct shell_block blocks[SHELL_NEST_MAX];
     unsigned depth;
     enum shell_course course;
-    bool in_test;   /* between if and then */
     bool connected; /* behind && or || */
     bool function;  /* the next { begins a function */
     unsigned level; /* of sourced files */
@@ -135,6 +135,11 @@ static bool assign_word(struct script *s, const char *word)
     return assign(s, name, value);
 }
 
+static bool in_test(const struct script *s)
+{
+    return s->depth > 0 && s->blocks[s->depth - 1].in_test;
+}
+
 /* The course of what stands within `around`, by S1. */
 static enum shell_course within(enum shell_course around, enum shell_course inner)
 {
@@ -177,7 +182,7 @@ static bool test_branch(struct script *s, const struct shell_command *c, unsigne
     if (b->around != SHELL_SKIPPED && !b->now.taken && !shell_test(&s->text, c, first, &truth))
         return false;
     branch(s, truth);
-    s->in_test = true;
+    s->blocks[s->depth - 1].in_test = true;
     return true;
 }
 
@@ -216,7 +221,8 @@ static bool block_word(struct script *s, const struct shell_command *c, unsigned
         return *more = true;
     }
     if (strcmp(word, "then") == 0 || strcmp(word, "do") == 0) {
-        s->in_test = false;
+        if (s->depth > 0)
+            s->blocks[s->depth - 1].in_test = false;
         return *more = true;
     }
     (*at)--;
@@ -407,7 +413,7 @@ static bool run_blocks(struct script *s, const struct shell_command *c, unsigned
             continue;
         }
         if (!block_word(s, c, at, &more) ||
-            (more && *at == before && !s->in_test && !group(s, c, at)))
+            (more && *at == before && !in_test(s) && !group(s, c, at)))
             return false;
         if (!more)
             *at = c->count;
@@ -425,7 +431,7 @@ static bool run(struct script *s, const struct shell_command *c)
         return false;
     if (at >= c->count)
         return true;
-    if (s->in_test) { /* a test of several commands */
+    if (in_test(s)) { /* a test of several commands */
         s->blocks[s->depth - 1].now = s->blocks[s->depth - 1].before;
         branch(s, -1);
         return true;
@@ -444,7 +450,7 @@ static bool run_all(struct script *s)
             return false;
         s->text.line = line;
         if (command.count > 0)
-            s->connected = command.stop == SHELL_CONNECTOR && !s->in_test;
+            s->connected = command.stop == SHELL_CONNECTOR && !in_test(s);
     } while (command.stop != SHELL_END);
     if (s->depth > 0)
         return shell_bad(s->text.shell, s->text.path, s->blocks[s->depth - 1].line,

@@ -232,6 +232,7 @@ static void test_refusals(void **state)
     refused("A=$((1\n", "config.sh:1: what opens here is not closed by )");
     refused("if [ 1 -eq 1 ]; then\nA=1\n", "config.sh:1: what begins here has no `fi`");
     refused("A=1\nfi\n", "config.sh:2: `fi` ends nothing");
+    refused("if [ 1 -eq 1 ]; fi x\nfi\n", "config.sh:2: `fi` ends nothing");
     refused("for i in 1; do\nfi\n", "config.sh:2: `fi` ends nothing");
     refused("M=3\nif [[ $((M % 2)) != 0 ]]; then\n  echo no\n  exit 1\nfi\n",
             "config.sh:4: the configuration ends itself here");

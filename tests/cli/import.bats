@@ -264,6 +264,32 @@ END
     shows "# No --config: the layout is what the log says."
 }
 
+@test "a measured run is a row that validate reads" {
+    mllog result_0.txt 16
+    echo 'TP=2 PP=1 CP=1 MINIBS=4 MBS=2 DGXNGPU=8 DGXNNODES=1 FP8=True FP8_RECIPE=delayed USE_DIST_OPTIMIZER=True' >config_a.sh
+    echo 'SEQ_PARALLEL=1 ASYM_PP_EMBED=1 ASYM_PP_LOSS=True FULL_CUDA_GRAPH=1 FP8_DPA=1' >>config_a.sh
+    expect 0 "$ORRERY" import mllog result_0.txt --config config_a.sh --gpu h100-80gb-sxm --row
+    cp out row.csv
+    cell() { awk -F, -v name="$1" 'NR == 1 {for (i = 1; i <= NF; i++) if ($i == name) c = i; n = NF} NR == 2 {print NF == n ? $c : "width"}' row.csv; }
+    [ "$(head -1 row.csv)" = "$(head -1 "$SCENARIOS/../tests/validation/steps.csv")" ]
+    [ "$(cell row_id) $(cell model) $(cell step_time_s) $(cell tokens_per_s_per_gpu)" = "result_0 llama3-8b 2.75 5957.818182" ]
+    [ "$(cell layers) $(cell hidden) $(cell heads) $(cell kv_heads) $(cell head_dim) $(cell ffn_hidden) $(cell vocab)" = "32 4096 32 8 128 14336 128256" ]
+    [ "$(cell ffn) $(cell positions) $(cell experts)" = "swiglu rope 0" ]
+    [ "$(cell gpu) $(cell gpus) $(cell gpus_per_node) $(cell fabric)" = "h100-80gb-sxm 8 8 none" ]
+    [ "$(cell tp) $(cell pp) $(cell dp) $(cell cp) $(cell ep)$(cell vpp)" = "2 1 4 1 " ]
+    [ "$(cell zero) $(cell sequence_parallel) $(cell microbatch) $(cell global_batch) $(cell seq_len)" = "1 1 2 16 8192" ]
+    [ "$(cell precision) $(cell recompute)$(cell software)" = "fp8 " ]
+    [ "$(cell stated)" = "software.fp8_recipe=delayed;software.cuda_graphs=full;software.fp8_attention=true;layout.ends_count=true" ]
+    expect 0 "$ORRERY" validate row.csv
+    shows "result_0"
+    shows "2.75 s"
+    expect 3 "$ORRERY" import mllog result_0.txt --config config_a.sh --row
+    said "result_0.txt: --row needs what is not said: the card (--gpu NAME)"
+    expect 3 "$ORRERY" import mllog result_0.txt --gpu h100-80gb-sxm --row
+    said "the number of GPUs, tp, pp or cp (--config FILE)"
+    expect 2 "$ORRERY" import topo result_0.txt --row
+}
+
 @test "a log that contradicts its configuration, or is none, is refused" {
     mllog result_0.txt 32
     echo 'export TP=2 PP=1 CP=1 MINIBS=4 DGXNGPU=8 DGXNNODES=1' >config_a.sh

@@ -35,6 +35,8 @@ static const struct option options[] = {
      "look --gpu up in DIR, not in the built-in catalogue"},
     {"--config", OPTION_INPUT, FIELD(config), "FILE", NULL,
      "mllog: the submitter's config_*.sh of that run; nothing of it is executed"},
+    {"--row", OPTION_FLAG, FIELD(row), NULL, NULL,
+     "mllog: print a row as `orrery validate` reads it, in place of a scenario"},
     OPTION_CHAKRA_ROWS(messages),
     OPTION_END};
 static int no_name(const char *wanted, struct session *session)

@@ -10,6 +10,7 @@ struct import_arguments {
     struct arguments line;
     const char *output, *op;
     const char *config; /* of a run that was logged */
+    bool row;           /* of a table of measured steps */
     struct import_card {
         const char *gpu, *catalogue;
         bool other_card;

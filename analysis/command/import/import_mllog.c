@@ -228,12 +228,14 @@ static int run(struct importing *i)
     if (!mllog_layout(i->arena, &m.log, m.config, path, &m.layout, &error))
         return importing_trouble(i, &error, EXIT_REJECTED);
     m.step_s = step_of(m.steps);
+    if (i->a->row)
+        return import_mllog_row(i, &m);
     print_measured(i, &m);
     print_scenario(i, &m);
     return EXIT_OK;
 }
 
-static const char *const takes[] = {"--config", "--gpu", "--catalogue", NULL};
+static const char *const takes[] = {"--config", "--row", "--gpu", "--catalogue", NULL};
 
 const struct import_kind import_mllog = {
     .head = {.name = "mllog",

@@ -18,8 +18,6 @@
 #include "scenarios/import/mllog/shell_state.h"
 #include "scenarios/import/reader/import_open.h"
 #include "scenarios/language/file.h"
-#include "sim/check.h"
-#include "sim/list.h"
 
 struct shell_block {
     const char *close; /* the word that ends it */
@@ -44,50 +42,6 @@ struct script {
 
 static bool read_file(struct shell *shell, const char *path, unsigned level,
                       enum shell_course course);
-
-const struct shell_variable *shell_find(const struct shell *shell, const char *name)
-{
-    for (uint32_t i = 0; i < shell->count; i++)
-        if (strcmp(shell->rows[i].name, name) == 0)
-            return shell->rows[i].set ? &shell->rows[i] : NULL;
-    return NULL;
-}
-
-static struct shell_variable *row_of(struct shell_text *at, const char *name)
-{
-    struct shell *shell = at->shell;
-    for (uint32_t i = 0; i < shell->count; i++)
-        if (strcmp(shell->rows[i].name, name) == 0)
-            return &shell->rows[i];
-    if (shell->count == SHELL_VARIABLES_MAX) {
-        shell_bad(shell, at->path, at->line, "more than %d variables: it is no configuration",
-                  SHELL_VARIABLES_MAX);
-        return NULL;
-    }
-    LIST_ROOM(shell->arena, shell->rows, shell->count, 1, shell->room);
-    struct shell_variable *row = &shell->rows[shell->count++];
-    *row = (struct shell_variable){.name = arena_text(shell->arena, name)};
-    return row;
-}
-
-static bool put(struct shell_text *at, const char *name, struct shell_value value, bool set)
-{
-    struct shell_variable *row = row_of(at, name);
-    if (row == NULL)
-        return false;
-    row->value = value.text;
-    row->why = value.why;
-    row->path = at->path;
-    row->line = at->line;
-    row->set = set;
-    CHECK((row->value == NULL) == (row->why != NULL));
-    return true;
-}
-
-bool shell_set(struct shell_text *at, const char *name, struct shell_value value)
-{
-    return put(at, name, value, true);
-}
 
 /* S2. */
 static bool assign(struct script *s, const char *name, struct shell_value value)
@@ -330,7 +284,7 @@ static bool unset(struct script *s, const struct shell_command *c, unsigned at)
         if (bytes == 0 || c->words[at][bytes] != '\0' || now == NULL)
             continue;
         if (s->course == SHELL_RUNS && !s->connected
-                ? !put(&s->text, now->name, (struct shell_value){"", NULL}, false)
+                ? !shell_unset(&s->text, now->name)
                 : !assign(s, now->name, (struct shell_value){NULL, "perhaps unset"}))
             return false;
     }

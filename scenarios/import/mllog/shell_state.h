@@ -52,6 +52,7 @@ size_t shell_name_bytes(const char *text);
 bool shell_expand(struct shell_text *at, const char *word, struct shell_value *out);
 /* Sets a variable; of `why` that is not NULL the value is not known. False: there are too many. */
 bool shell_set(struct shell_text *at, const char *name, struct shell_value value);
+bool shell_unset(struct shell_text *at, const char *name);
 /* The value of an expression of integers; NULL and why. */
 void shell_number(struct shell_text *at, const char *expression, struct shell_value *out);
 /* Is the test [ ... ] or [[ ... ]] true? 1, 0, or -1: not known. False with a sentence. */

@@ -257,6 +257,12 @@ END
     cp out own.yaml
     expect 0 "$ORRERY" run own.yaml --no-db
     shows "tp 2 (sequence parallel) x pp 1 x dp 4"
+    # Adapters in 8 bits are what no scenario takes: it says so, and runs in 16.
+    sed 's/llama31_8b/llama2_70b_lora/' result_0.txt >lora.txt
+    expect 0 "$ORRERY" import mllog lora.txt --config config_DGXH100_1x8x4.sh --gpu h100-80gb-sxm
+    shows "  # precision: fp8; adapters are simulated in 16 bits # config_common.sh:1, FP8"
+    shows "  adapter: lora                    # lora.txt:2"
+    shows "  # adapter_rank: not said"
     # Alone the log says no layout, and no card.
     expect 0 "$ORRERY" import mllog - <result_0.txt
     shows "  # tp: not said"

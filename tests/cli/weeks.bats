@@ -243,6 +243,19 @@ figures() { "$ORRERY" run weeks.yaml --no-db --json "$@" | grep -v job_mtbf_s | 
     lacks "warning:" out
 }
 
+# Logged from init_start to init_stop in results of MLPerf Training v4.0 to v5.1: Llama 3.1 405B 250 to 1,100 s, LoRA of
+# Llama 2 70B 27 to 1,191 s. The default chain has no warm-up, and what precedes init_start in its 300 s.
+@test "weeks: the default start-up lies within the times that MLPerf logged for 405B and LoRA of 70B" {
+    began() { # model, layout, training: start, communicators, loading
+        printf '%s\n' "model: {preset: $1}" 'cluster: {gpu: h100-80gb-sxm, gpus: 512}' "training: {sequence: 8192, $3}" \
+            "layout: {$2, microbatch: 1}" 'run: {duration: 20d}' 'failures: [{cause: x, unit: node, law: exponential, mtbf: 1y}]' >began.yaml
+        expect 0 "$ORRERY" run began.yaml --db began.db
+        sql began.db 'select start_s, round(communicators_s, 3), start_s + communicators_s + load_s between '"$4 from interruption limit 1"
+    }
+    [ "$(began llama3-405b 'tp: 8, pp: 8, cp: 2, vpp: 8' 'global_batch: 1152, precision: fp8' '250 and 1100')" = "300.0|1.28|1" ]
+    [ "$(began llama2-70b 'tp: 4, cp: 2' 'global_batch: 128, adapter: lora, adapter_rank: 16' '27 and 1191')" = "300.0|1.28|1" ]
+}
+
 @test "weeks: whoever says nothing of recovery and checkpoints has an operator's, told as chosen" {
     sed -e '/^checkpoint:/d' -e '/^recovery:/d' -e '/^  restart:/d' weeks.yaml >bare.yaml
     expect 0 "$ORRERY" run bare.yaml --db a.db -v

@@ -131,7 +131,13 @@ static void print_training(const struct importing *i, const struct mllog_layout 
     fputs("training:\n", out);
     print_count(i, "sequence", l->counts[MLLOG_SEQUENCE]);
     print_count(i, "global_batch", l->counts[MLLOG_GLOBAL_BATCH]);
-    print_text(i, "precision", l->precision);
+    if (l->lora && l->precision.text != NULL && strcmp(l->precision.text, "bf16") != 0)
+        print_line(i,
+                   arena_format(i->arena, "  # precision: %s; adapters are simulated in 16 bits",
+                                l->precision.text),
+                   l->precision.place);
+    else
+        print_text(i, "precision", l->precision);
     if (l->lora) {
         print_line(i, "  adapter: lora", l->preset.place);
         print_count(i, "adapter_rank", l->counts[MLLOG_LORA_RANK]);

@@ -242,7 +242,8 @@ mllog() { # file, global batch
 source $(dirname ${BASH_SOURCE[0]})/config_common.sh
 source $(dirname ${BASH_SOURCE[0]})/config_gone.sh
 export DGXNNODES=1
-export CONTEXT_PARALLEL=1 MICRO_BATCH_SIZE=1 INTERLEAVED_PIPELINE=null
+export CONTEXT_PARALLEL=1 MICRO_BATCH_SIZE=1 INTERLEAVED_PIPELINE=null SEQ_PARALLEL=True
+export USE_DIST_OPTIMIZER=0
 END
     expect 0 "$ORRERY" import mllog result_0.txt --config config_DGXH100_1x8x4.sh --gpu h100-80gb-sxm
     shows "# start-up    60.000 s   init_start to init_stop"
@@ -252,6 +253,8 @@ END
     shows "  global_batch: 16                 # result_0.txt:4"
     shows "  dp: 4                            # GPUs / (tp x pp x cp)"
     shows "  precision: fp8                   # config_common.sh:1, FP8"
+    shows "  sequence_parallel: true          # config_DGXH100_1x8x4.sh:4, SEQ_PARALLEL"
+    shows "  sharding: zero-0                 # config_DGXH100_1x8x4.sh:5, USE_DIST_OPTIMIZER"
     shows "# config_gone.sh is not there: what it sets is not known"
     shows "  # recompute: not said"
     cp out own.yaml
@@ -268,6 +271,12 @@ END
     shows "  # tp: not said"
     shows "  # gpu: not said: --gpu NAME"
     shows "# No --config: the layout is what the log says."
+    # What is tracked comes before what blocks say, which is told beside it.
+    sed -i '$i :::MLLOG {"time_ms": 1750000087000, "key": "tracked_stats", "value": {"train_step_time": 2}}' result_0.txt
+    expect 0 "$ORRERY" import mllog result_0.txt
+    shows "# step time   2 s   median of 1 values of train_step_time"
+    shows "#   or        2.75 s   median of 2 blocks without evaluation, not taken"
+    shows "# throughput  8 samples/s, 65536 tokens/s"
 }
 
 @test "a measured run is a row that validate reads" {
@@ -312,7 +321,7 @@ END
     said "cannot read config_none.sh"
     cat result_0.txt result_0.txt >twice.txt
     expect 3 "$ORRERY" import mllog twice.txt
-    said "twice.txt:13: time_ms goes back by 87 s against line 11"
+    said "twice.txt:13: init_start again: the file holds several runs"
     head -c 400 result_0.txt >cut.txt
     expect 3 "$ORRERY" import mllog cut.txt
     said "what follows :::MLLOG is no JSON"

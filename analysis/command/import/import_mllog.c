@@ -199,8 +199,8 @@ static void print_scenario(const struct importing *i, const struct mllog_measure
         if (k < SHELL_MISSING_MAX)
             fprintf(out, "# %s is not there: what it sets is not known\n",
                     source_clean(i->arena, m->config->missing[k]));
-    if (l->note != NULL)
-        fprintf(out, "# %s\n", l->note);
+    for (unsigned k = 0; k < l->note_count; k++)
+        fprintf(out, "# %s\n", source_clean(i->arena, l->notes[k]));
     fputs("model:\n", out);
     print_text(i, "preset", l->preset);
     if (l->counts[MLLOG_LAYERS].value > 0.0)

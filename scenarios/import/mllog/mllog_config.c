@@ -156,8 +156,10 @@ static bool read_recipe(struct roles *r)
             r->out->fp8_recipe = (struct mllog_text){recipes[i].ours, place_of(r, v)};
             return true;
         }
-    return error_set(r->error, "%s:%u: FP8_RECIPE is none of tensorwise, delayed, mxfp8, blockwise",
-                     v->path, v->line);
+    r->out->notes[r->out->note_count++] =
+        arena_format(r->arena, "%s is %.40s, which no scenario has: fp8_recipe is not said",
+                     place_of(r, v), v->value);
+    return true;
 }
 
 /* FP4 before FP8, as pretrain.py takes them; bf16 where FP8 is said to be off. */

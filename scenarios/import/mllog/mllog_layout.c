@@ -4,8 +4,12 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "scenarios/language/source.h"
 
 /* The benchmarks of language models (training_rules.adoc, section 2, by edition), as the
  * catalogue's models. `size`: as MODEL_SIZE and SIZE of a configuration call it. */
@@ -45,6 +49,19 @@ static const char *log_place(const struct mllog_joining *j, unsigned line)
     return arena_format(j->arena, "%s:%u", j->log->path, line);
 }
 
+/* What is told beside the scenario. */
+__attribute__((format(printf, 2, 3))) static void tell(struct mllog_joining *j, const char *format,
+                                                       ...)
+{
+    char sentence[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    if (j->out->note_count < MLLOG_NOTES_MAX)
+        j->out->notes[j->out->note_count++] = arena_text(j->arena, sentence);
+}
+
 static bool contradiction(const struct mllog_joining *j, const char *what, struct mllog_said config,
                           struct mllog_said log)
 {
@@ -63,6 +80,15 @@ static const struct benchmark *benchmark_of(const char *name)
     return NULL;
 }
 
+/* Another benchmark's: SIZE may mean other things. */
+static bool is_size(const char *text)
+{
+    for (unsigned i = 0; i < sizeof benchmarks / sizeof benchmarks[0]; i++)
+        if (strcmp(benchmarks[i].size, text) == 0)
+            return true;
+    return false;
+}
+
 static bool join_model(struct mllog_joining *j, const struct shell *config)
 {
     static const char *const names[] = {"MODEL_SIZE", "SIZE"};
@@ -77,7 +103,7 @@ static bool join_model(struct mllog_joining *j, const struct shell *config)
                          j->log->path, line, name);
     for (unsigned i = 0; config != NULL && i < sizeof names / sizeof names[0]; i++) {
         const struct shell_variable *v = shell_find(config, names[i]);
-        if (v != NULL && v->value != NULL && strcmp(v->value, b->size) != 0)
+        if (v != NULL && v->value != NULL && strcmp(v->value, b->size) != 0 && is_size(v->value))
             return error_set(j->error,
                              "%s:%u: %s is %.40s, and the benchmark is %s by %s:%u: give the "
                              "configuration of this run",
@@ -147,74 +173,92 @@ static void derive(struct mllog_said *term, double value, const char *place)
         *term = (struct mllog_said){value, place};
 }
 
-/* Samples of a replica, microbatches and microbatch. */
-static bool complete_replica(struct mllog_joining *j)
-{
-    const double samples = value(j, MLLOG_REPLICA_SAMPLES), microbatch = value(j, MLLOG_MICROBATCH);
-    const double accumulation = value(j, MLLOG_ACCUMULATION);
-    if (samples > 0.0 && microbatch > 0.0 && !whole(samples / microbatch))
-        return error_set(
-            j->error, "%s: %.0f samples of a replica are no multiple of the microbatch %.0f by %s",
-            said(j, MLLOG_REPLICA_SAMPLES)->place, samples, microbatch,
-            said(j, MLLOG_MICROBATCH)->place);
-    if (samples > 0.0 && microbatch > 0.0 && accumulation > 0.0 &&
-        samples != microbatch * accumulation)
-        j->out->note = arena_format(
-            j->arena,
-            "gradient_accumulation_steps is %.0f (%s), the configuration has %.0f microbatches of "
-            "%.0f: the configuration's are taken",
-            accumulation, said(j, MLLOG_ACCUMULATION)->place, samples / microbatch, microbatch);
-    if (microbatch > 0.0 && accumulation > 0.0)
-        derive(said(j, MLLOG_REPLICA_SAMPLES), microbatch * accumulation,
-               "microbatches of a step x microbatch");
-    return true;
-}
-
-/* Replicas by the batch, GPUs by nodes and by replicas; and what is missing of them. */
-static bool complete_gpus(struct mllog_joining *j)
+/* GPUs by nodes; replicas by GPUs. */
+static bool complete_ranks(struct mllog_joining *j)
 {
     struct mllog_layout *out = j->out;
-    const double tp = value(j, MLLOG_TP), pp = value(j, MLLOG_PP);
-    const double batch = value(j, MLLOG_GLOBAL_BATCH), samples = value(j, MLLOG_REPLICA_SAMPLES);
+    const double ranks = value(j, MLLOG_TP) * value(j, MLLOG_PP) * value(j, MLLOG_CP);
     const double nodes = value(j, MLLOG_NODES), node_gpus = value(j, MLLOG_NODE_GPUS);
-    if (samples > 0.0 && !whole(batch / samples))
-        return error_set(j->error,
-                         "%s: a global batch of %.0f by %s is no multiple of %.0f samples of a "
-                         "replica: give the configuration of this run, or a copy of it with the "
-                         "value that ran",
-                         said(j, MLLOG_REPLICA_SAMPLES)->place, batch,
-                         said(j, MLLOG_GLOBAL_BATCH)->place, samples);
     if (nodes > 0.0 && node_gpus > 0.0)
         derive(&out->gpus, nodes * node_gpus, "nodes x GPUs of a node");
-    const double replicas = samples > 0.0 ? batch / samples : 0.0;
-    if (out->gpus.value > 0.0 && tp > 0.0 && pp > 0.0 && replicas > 0.0)
-        derive(said(j, MLLOG_CP), out->gpus.value / (tp * pp * replicas),
-               "GPUs / (tp x pp x replicas of the batch)");
-    const double ranks = tp * pp * value(j, MLLOG_CP);
-    if (ranks > 0.0 && replicas > 0.0)
-        derive(&out->gpus, ranks * replicas, "tp x pp x cp x replicas of the batch");
     if (ranks > 0.0 && out->gpus.value > 0.0 && !whole(out->gpus.value / ranks))
         return error_set(j->error,
                          "%s: tp x pp x cp are %.0f GPUs, and %.0f, %s, are no multiple of that",
                          said(j, MLLOG_TP)->place, ranks, out->gpus.value, out->gpus.place);
     if (ranks > 0.0)
         derive(&out->dp, out->gpus.value / ranks, "GPUs / (tp x pp x cp)");
-    if (out->dp.value > 0.0 && samples > 0.0 && out->dp.value * samples != batch)
-        return contradiction(
-            j, "global batch",
-            (struct mllog_said){out->dp.value * samples, said(j, MLLOG_REPLICA_SAMPLES)->place},
-            *said(j, MLLOG_GLOBAL_BATCH));
-    if (nodes > 0.0 && node_gpus == 0.0 && out->gpus.value > 0.0 && !whole(out->gpus.value / nodes))
+    return true;
+}
+
+/* What a submitter logs as gradient_accumulation_steps is compared and told; it counts where
+ * nothing else says how many microbatches there are. */
+static bool complete_replica(struct mllog_joining *j)
+{
+    const double batch = value(j, MLLOG_GLOBAL_BATCH), microbatch = value(j, MLLOG_MICROBATCH);
+    const double accumulation = value(j, MLLOG_ACCUMULATION), dp = j->out->dp.value;
+    struct mllog_said *samples = said(j, MLLOG_REPLICA_SAMPLES);
+    if (samples->value == 0.0 && dp > 0.0 && !whole(batch / dp))
+        return error_set(j->error,
+                         "%s: a global batch of %.0f is no multiple of the %.0f replicas that %.0f "
+                         "GPUs make: give the configuration of this run",
+                         said(j, MLLOG_GLOBAL_BATCH)->place, batch, dp, j->out->gpus.value);
+    if (dp > 0.0)
+        derive(samples, batch / dp, "global batch / dp");
+    derive(samples, microbatch * accumulation, "microbatches of a step x microbatch");
+    if (samples->value > 0.0 && microbatch > 0.0 && !whole(samples->value / microbatch))
+        return error_set(
+            j->error, "%s: a microbatch of %.0f does not divide the %.0f samples of a replica (%s)",
+            said(j, MLLOG_MICROBATCH)->place, microbatch, samples->value, samples->place);
+    if (samples->value > 0.0 && microbatch > 0.0 && accumulation > 0.0 &&
+        samples->value != microbatch * accumulation)
+        tell(j,
+             "gradient_accumulation_steps is %.0f (%s), the configuration has %.0f microbatches "
+             "of %.0f: the configuration's are taken",
+             accumulation, said(j, MLLOG_ACCUMULATION)->place, samples->value / microbatch,
+             microbatch);
+    return true;
+}
+
+static bool check_batch(struct mllog_joining *j)
+{
+    const struct mllog_said *batch = said(j, MLLOG_GLOBAL_BATCH);
+    const struct mllog_said *samples = said(j, MLLOG_REPLICA_SAMPLES);
+    if (samples->value > 0.0 && !whole(batch->value / samples->value))
+        return error_set(j->error,
+                         "%s: a global batch of %.0f by %s is no multiple of %.0f samples of a "
+                         "replica: give the configuration of this run, or a copy of it with the "
+                         "value that ran",
+                         samples->place, batch->value, batch->place, samples->value);
+    const double configured = j->out->dp.value * samples->value;
+    return configured == 0.0 || configured == batch->value ||
+           contradiction(j, "global batch", (struct mllog_said){configured, samples->place},
+                         *batch);
+}
+
+/* By the replicas of the batch: cp, or else the GPUs; and GPUs of a node. */
+static bool complete_gpus(struct mllog_joining *j)
+{
+    struct mllog_layout *out = j->out;
+    const double tp = value(j, MLLOG_TP), pp = value(j, MLLOG_PP), nodes = value(j, MLLOG_NODES);
+    const double samples = value(j, MLLOG_REPLICA_SAMPLES);
+    const double replicas = samples > 0.0 ? value(j, MLLOG_GLOBAL_BATCH) / samples : 0.0;
+    if (out->gpus.value > 0.0 && tp > 0.0 && pp > 0.0 && replicas > 0.0)
+        derive(said(j, MLLOG_CP), out->gpus.value / (tp * pp * replicas),
+               "GPUs / (tp x pp x replicas of the batch)");
+    derive(&out->gpus, tp * pp * value(j, MLLOG_CP) * replicas,
+           "tp x pp x cp x replicas of the batch");
+    if (nodes > 0.0 && out->gpus.value > 0.0 && !whole(out->gpus.value / nodes))
         return error_set(j->error,
                          "%s: %.0f GPUs, %s, do not fill %.0f nodes evenly: give the configuration "
                          "of this run",
                          said(j, MLLOG_NODES)->place, out->gpus.value, out->gpus.place, nodes);
     if (nodes > 0.0)
         derive(said(j, MLLOG_NODE_GPUS), out->gpus.value / nodes, "GPUs / nodes");
-    return true;
+    return complete_ranks(j) && check_batch(j);
 }
 
-/* NxNAME in submission_platform: so many nodes by most loggers, so many GPUs by some. */
+/* NxNAME in submission_platform: so many nodes by most loggers, so many GPUs by some, racks by
+ * others. */
 static bool check_platform(struct mllog_joining *j)
 {
     char *end;
@@ -222,14 +266,21 @@ static bool check_platform(struct mllog_joining *j)
     const double nodes = value(j, MLLOG_NODES), gpus = j->out->gpus.value;
     if (name == NULL || !isdigit((unsigned char)*name) || nodes == 0.0 || gpus == 0.0)
         return true;
-    const unsigned long count = strtoul(name, &end, 10);
-    if (*end != 'x' || (double)count == nodes || (double)count == gpus)
+    const double count = (double)strtoul(name, &end, 10);
+    if (*end != 'x' || count == nodes || count == gpus)
         return true;
+    if (count > 0.0 && fmod(gpus, count) == 0.0) {
+        tell(j,
+             "submission_platform is %.60s; by the configuration %.0f nodes and %.0f GPUs: racks, "
+             "or another run?",
+             source_clean(j->arena, name), nodes, gpus);
+        return true;
+    }
     return error_set(
         j->error,
         "%s: %.0f nodes and %.0f GPUs here, and submission_platform is %.60s in %s:%u: "
         "give the configuration of this run",
-        said(j, MLLOG_NODES)->place, nodes, gpus, name, j->log->path,
+        said(j, MLLOG_NODES)->place, nodes, gpus, source_clean(j->arena, name), j->log->path,
         j->log->words[MLLOG_PLATFORM].line);
 }
 
@@ -241,6 +292,6 @@ bool mllog_layout(struct arena *arena, const struct mllog *log, const struct she
     for (unsigned i = 0; i < MLLOG_FLAGS; i++)
         out->flags[i].value = -1;
     return (config == NULL || mllog_config(arena, config, config_path, out, error)) &&
-           join_model(&j, config) && join_counts(&j) && join_precision(&j) &&
-           complete_replica(&j) && complete_gpus(&j) && check_platform(&j);
+           join_model(&j, config) && join_counts(&j) && join_precision(&j) && complete_ranks(&j) &&
+           complete_replica(&j) && check_batch(&j) && complete_gpus(&j) && check_platform(&j);
 }

@@ -17,6 +17,9 @@
 #include "scenarios/import/mllog/mllog.h"
 #include "scenarios/import/mllog/shell.h"
 
+enum {
+    MLLOG_NOTES_MAX = 4
+};
 enum mllog_flag {
     MLLOG_SEQUENCE_PARALLEL,
     MLLOG_DISTRIBUTED_OPTIMIZER,
@@ -46,9 +49,10 @@ struct mllog_layout {
         int value; /* -1: not said */
         const char *place;
     } flags[MLLOG_FLAGS];
-    struct mllog_text precision;  /* as training.precision */
-    struct mllog_text fp8_recipe; /* as software.fp8_recipe */
-    const char *note;             /* a disagreement that is none of the layout, or NULL */
+    struct mllog_text precision;        /* as training.precision */
+    struct mllog_text fp8_recipe;       /* as software.fp8_recipe */
+    const char *notes[MLLOG_NOTES_MAX]; /* disagreements that are none of the layout */
+    unsigned note_count;
 };
 
 /* The roles of a configuration's variables. False: it says none of them, or a value is none; a

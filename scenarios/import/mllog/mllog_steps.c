@@ -98,7 +98,8 @@ static struct mllog_step by_blocks(const struct mllog *log)
 static bool check_clock(const struct mllog *log, struct error *error)
 {
     const double spent_s = log->run.last_s - log->run.init_start_s;
-    if (log->step_times.sum <= 1.05 * spent_s + 60.0)
+    /* Two loggers may write the same steps, and means of them stand beside them. */
+    if (log->step_times.sum <= 3.0 * spent_s)
         return true;
     return error_set(
         error,

@@ -53,7 +53,7 @@ static void test_assignments(void **state)
     read_text("#!/bin/bash\n"
               "export MINIBS=48 # of a replica\n"
               "  A='$MINIBS # stays'; export B=\"${MINIBS}x$MINIBS\"\n"
-              "export C=a\\\n"
+              "V=\"it's\"; export C=a\\\n"
               "b D=\"two words\"\n"
               "E+=1; E+=2; F=; export G\n"
               "CONFIG=x command --with CONFIG=y\r\n"
@@ -61,6 +61,7 @@ static void test_assignments(void **state)
     is("MINIBS", "48");
     is("A", "$MINIBS # stays");
     is("B", "48x48");
+    is("V", "it's");
     is("C", "ab");
     is("D", "two words");
     is("E", "12");
@@ -137,7 +138,23 @@ static void test_branches(void **state)
               "I=1; [ -d x ] || I=2; [ -d x ] ||\n J=2\n"
               "K=6; if grep -q x y; then K=6; fi\n"
               "if [ 1 -eq 1 ]; then if [ 1 -eq 2 ]; then L=1; fi; M2=1; fi\n"
-              "if [ 1 -eq 2 ]; then source nothing.sh; exit 1; fi\n");
+              "if [ 1 -eq 2 ]; then source nothing.sh; exit 1; fi\n"
+              "if [ 1 -eq 1 ]; then N=1; elif [ 1 -eq 2 ]; then N=2; else N=3; fi\n"
+              "if [[ $M -eq 6 ]] && [ -f file ]; then O=1; fi\n"
+              "if [ 1 -eq 2 ]; then if [ 1 -eq 1 ]; then P=1; fi; fi\n"
+              "if [ $M -gt 6 ]; then Q=gt; fi; if [ $M -lt 6 ]; then Q=lt; fi\n"
+              "if [ $M -ne 6 ]; then Q=ne; fi; if [ $M -ge 7 ]; then Q=ge; fi\n"
+              "if [ $M -le 5 ]; then Q=le; fi; if [ $M -eq 5 ]; then Q=eq; fi\n"
+              "if [ $M -ge 6 ]; then R=1; fi; if [ $M -le 6 ]; then S=1; fi\n"
+              "if [ $M -lt 7 ]; then T=1; fi; if [ $M -ne 5 ]; then U=1; fi\n");
+    is("N", "1");
+    unknown("O", 22);
+    assert_null(shell_find(&shell, "P"));
+    assert_null(shell_find(&shell, "Q"));
+    is("R", "1");
+    is("S", "1");
+    is("T", "1");
+    is("U", "1");
     is("A", "1");
     is("B", "3");
     unknown("C", 10);

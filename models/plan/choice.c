@@ -114,7 +114,9 @@ static struct order_question orders_of(const struct chooser *h)
                                    is_open(h, CHOICE_ENDS), given};
 }
 
-/* From the largest down: divisors of a replica's share up to eight, and their doubles. */
+/* From the largest down: divisors of a replica's share up to eight, and their doubles. A pipeline
+ * with fewer microbatches than stages idles for half of the step and more, whatever larger products
+ * gain: where smaller microbatches fill it, larger ones are not tried. */
 static unsigned list_microbatches(const struct chooser *h, uint64_t *out)
 {
     const struct configuration *c = h->c;
@@ -126,7 +128,8 @@ static unsigned list_microbatches(const struct chooser *h, uint64_t *out)
     }
     static const uint64_t sizes[MICROBATCHES_MAX] = {64, 32, 16, 8, 7, 6, 5, 4, 3, 2, 1};
     for (unsigned i = 0; i < MICROBATCHES_MAX; i++)
-        if (share > 0 && share % sizes[i] == 0)
+        if (share > 0 && share % sizes[i] == 0 &&
+            (share / sizes[i] >= c->layout.pp || share < c->layout.pp))
             out[count++] = sizes[i];
     if (count == 0)
         out[count++] = 1;
@@ -401,6 +404,20 @@ static void settle_split(const void *context, struct configuration *c)
     *c = pipelines[0];
 }
 
+static bool settle_chunks(const void *context, struct configuration *c)
+{
+    const struct chooser *h = context;
+    const struct chooser inner = {.arena = h->arena, .c = c, .open = h->open};
+    struct configuration pipelines[CHOICE_ORDERS_MAX];
+    const struct order_question question = orders_of(&inner);
+    if (c->layout.pipeline.vpp > 1)
+        return is_open(h, CHOICE_CHUNKS) && choice_orders_fewer(&question, c);
+    const unsigned count = choice_orders(&question, pipelines);
+    if (count > 1)
+        *c = pipelines[count - 1];
+    return count > 1;
+}
+
 static void tell_axis(struct chooser *h, enum choice_key key, uint64_t was, uint64_t is,
                       const char *why)
 {
@@ -420,6 +437,7 @@ static void choose_axes(struct chooser *h)
         .microbatch = is_open(h, CHOICE_MICROBATCH),
         .recompute = h->walks,
         .settle = settle_split,
+        .interleave = settle_chunks,
         .context = h,
         .budget = h->budget,
     };

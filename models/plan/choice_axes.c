@@ -12,7 +12,8 @@
 
 enum {
     SPLIT_MAX = 4096, /* ranks of a replica */
-    CONTEXT_MAX = 64
+    CONTEXT_MAX = 64,
+    CHUNKINGS_MAX = 4 /* numbers of chunks that are tried of a pipeline */
 };
 
 struct axes_search {
@@ -83,6 +84,25 @@ static void play(struct axes_search *s, const struct configuration *c)
     }
 }
 
+/* The same pipeline in the order of the most chunks that fit: what it waits for in the plain order
+ * says little of what it would then. */
+static void play_interleaved(struct axes_search *s, const struct configuration *plain, int level)
+{
+    struct configuration c = *plain;
+    for (int i = 0; i < CHUNKINGS_MAX && s->q->interleave(s->q->context, &c); i++) {
+        if (s->q->recompute) {
+            c.layout.recompute = level;
+            c.layout.recompute_layers = 0;
+        }
+        if (!configuration_legal(&c) || !trial_holds(&c, &s->budget))
+            continue;
+        if (s->q->recompute && level == RECOMPUTE_FULL && c.software.offers.block_recompute)
+            trial_least_block(&c, s->budget.usable_bytes);
+        play(s, &c);
+        return;
+    }
+}
+
 /* Layouts of one size: true when one holds the model at this level of recomputation. */
 static bool try_size(struct axes_search *s, uint64_t ranks, uint64_t cp, int level)
 {
@@ -105,6 +125,8 @@ static bool try_size(struct axes_search *s, uint64_t ranks, uint64_t cp, int lev
         if (s->q->recompute && level == RECOMPUTE_FULL && c.software.offers.block_recompute)
             trial_least_block(&c, s->budget.usable_bytes);
         play(s, &c);
+        if (c.layout.pp > 1)
+            play_interleaved(s, &c, level);
         any = true;
     }
     return any;

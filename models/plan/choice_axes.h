@@ -4,7 +4,8 @@
  * An operator splits a model over as few ranks as hold it: tensor parallelism inside the NVLink
  * domain, then stages, and the sequence where even these do not help. Sizes go up from one rank;
  * layouts of the first that holds the model at all, and of the first that holds it without full
- * recomputation, are played (trial.h) with microbatches of one, and the fastest is taken. Experts
+ * recomputation, are played (trial.h) with microbatches of one, pipelines also interleaved by the
+ * most chunks that fit, and the fastest is taken. Experts
  * are spread over the fewest ranks with which a split holds the model, inside the NVLink domain
  * unless no split holds it so. */
 #ifndef ORRERY_MODELS_PLAN_CHOICE_AXES_H
@@ -18,6 +19,9 @@ struct axes_question {
     bool microbatch, recompute; /* open too */
     /* Fills what follows from the axes by rule: sequence parallelism, sharding, chunks. */
     void (*settle)(const void *context, struct configuration *c);
+    /* Turns a pipeline in its plain order into an interleaved one of the most chunks, or one of
+     * chunks into one of fewer; false: there is none. */
+    bool (*interleave)(const void *context, struct configuration *c);
     const void *context;
     struct trial_budget budget; /* of all trials */
 };

@@ -26,6 +26,8 @@ const char *choice_key_path(enum choice_key key)
         [CHOICE_NODES] = "cluster.nodes",
         [CHOICE_ORDER] = "layout.order",
         [CHOICE_PRECISION] = "training.precision",
+        [CHOICE_DISPATCH] = "layout.dispatch",
+        [CHOICE_DISPATCH_8BIT] = "layout.dispatch_8bit",
         [CHOICE_PROFILE] = "software.profile",
         [CHOICE_RELEASE] = "software.release",
     };

@@ -91,5 +91,16 @@ const struct param model_params[] = {
      "more layer and the head again; 0: none."},
     {"nominal_parameters", PARAM_RATIO, AT(nominal_parameters), 0, 1e16, "0", NULL,
      "Parameter count in the model's name, for the rule of thumb; 0: the exact count."},
+    {"usual_precision", PARAM_TEXT, AT(usual.precision), 0, 0, "", NULL,
+     "Number format in which its makers trained it: taken where training.precision is not given, "
+     "on "
+     "cards that have it."},
+    {"usual_dispatch", PARAM_TEXT, AT(usual.dispatch), 0, 0, "", NULL,
+     "Dispatch to experts that they ran: taken where layout.dispatch is not given and the layout "
+     "can."},
+    {"usual_dispatch_8bit", PARAM_FLAG, AT(usual.dispatch_8bit), 0, 0, "false", NULL,
+     "With it in 8-bit precision: their layout.dispatch_8bit."},
+    {"usual_schedule", PARAM_TEXT, AT(usual.schedule), 0, 0, "", NULL,
+     "Order of passes that they ran: taken where layout.schedule is not given and a pipeline can."},
 };
 const unsigned model_param_count = sizeof model_params / sizeof model_params[0];

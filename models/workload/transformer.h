@@ -73,6 +73,11 @@ struct model_latent {
     /* Multi-head latent attention; kv_rank = 0: ordinary attention. */
     uint64_t q_rank, kv_rank, rope_head_size, v_head_size;
 };
+/* What its makers trained it with; "" or NULL: not known. */
+struct model_usual {
+    const char *precision, *dispatch, *schedule;
+    bool dispatch_8bit;
+};
 struct model_shape {
     const char *name;
     uint64_t layers, hidden, ffn_hidden, vocabulary;
@@ -88,6 +93,7 @@ struct model_shape {
     struct model_moe moe;
     struct model_windows windows;
     struct model_latent latent;
+    struct model_usual usual;
 };
 extern const struct param model_params[];
 extern const unsigned model_param_count;

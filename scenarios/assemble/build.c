@@ -3,7 +3,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "models/collective/dispatch/dispatch_kind.h"
 #include "models/layout/layout.h"
+#include "models/plan/trial.h"
+#include "models/schedule/schedule_kind.h"
 
 #include "scenarios/assemble/build_parts.h"
 #include "scenarios/language/file.h"
@@ -46,12 +49,91 @@ static const char *filling_of(struct arena *arena, const struct topology_spec *c
     return last == 0 ? of : arena_format(arena, "%s, %" PRIu64 " of the last", of, last);
 }
 
+enum {
+    USUAL_NONE,
+    USUAL_DISPATCH,
+    USUAL_ALL
+};
+
+static bool is_named(const char *text)
+{
+    return text != NULL && *text != '\0';
+}
+
+/* Sets what the model's makers ran and the scenario leaves open; the keys that were set. */
+static unsigned take_usual(struct builder *b, int level)
+{
+    struct configuration *c = &b->scenario->configuration;
+    const struct model_usual *usual = &c->model.usual;
+    const bool eight = c->training.precision->gemm_peak == PEAK_FP8;
+    const struct dispatch_kind *dispatch =
+        is_named(usual->dispatch) ? dispatch_find(usual->dispatch) : NULL;
+    const struct schedule_kind *schedule =
+        is_named(usual->schedule) ? schedule_find(usual->schedule) : NULL;
+    unsigned taken = 0;
+    if (level >= USUAL_DISPATCH && dispatch != NULL && (b->open >> CHOICE_DISPATCH & 1u) != 0) {
+        c->layout.experts.dispatch = dispatch;
+        taken |= 1u << CHOICE_DISPATCH;
+    }
+    if (taken != 0 && usual->dispatch_8bit && eight &&
+        (b->open >> CHOICE_DISPATCH_8BIT & 1u) != 0) {
+        c->layout.experts.dispatch_8bit = true;
+        taken |= 1u << CHOICE_DISPATCH_8BIT;
+    }
+    if (level >= USUAL_ALL && schedule != NULL && (b->open >> CHOICE_SCHEDULE & 1u) != 0) {
+        c->layout.pipeline.schedule = schedule;
+        taken |= 1u << CHOICE_SCHEDULE;
+    }
+    return taken;
+}
+
+/* Does the layout that was chosen around it keep the rules, and fit? A schedule wants a pipeline,
+ * and is not worth a sequence that is split for it. */
+static bool can_be_usual(const struct configuration *c, uint64_t cp, unsigned taken)
+{
+    const bool piped =
+        (taken >> CHOICE_SCHEDULE & 1u) == 0 || (c->layout.pp > 1 && c->layout.cp == cp);
+    return piped && configuration_legal(c) && trial_may_fit(c, c->gpu.hbm.usable_bytes);
+}
+
+/* What is open of the layout: with all that the model's makers ran, with their dispatch alone, or
+ * with neither, the first that can be; the keys that are theirs. A search chooses schedules. */
+static unsigned choose_layout(struct builder *b)
+{
+    struct configuration *c = &b->scenario->configuration;
+    const struct configuration plain = *c;
+    const unsigned asked = b->layout_open ? b->open & 1u << CHOICE_ATTENTION : b->open;
+    for (int level = b->layout_open ? USUAL_DISPATCH : USUAL_ALL;; level--) {
+        *c = plain;
+        const unsigned taken = take_usual(b, level);
+        choice_make(b->arena, c, asked & ~taken, &b->scenario->choices);
+        if (taken == 0 || b->layout_open || can_be_usual(c, plain.layout.cp, taken))
+            return taken;
+    }
+}
+
+/* The keys that are as the model's makers had them. */
+static void tell_usual(struct builder *b, unsigned taken)
+{
+    static const char why[] = "what the model's makers ran";
+    const struct configuration *c = &b->scenario->configuration;
+    struct choices *choices = &b->scenario->choices;
+    if (taken >> CHOICE_SCHEDULE & 1u)
+        choices->rows[choices->count++] =
+            (struct made_choice){CHOICE_SCHEDULE, c->layout.pipeline.schedule->head.name, why};
+    if (taken >> CHOICE_DISPATCH & 1u)
+        choices->rows[choices->count++] =
+            (struct made_choice){CHOICE_DISPATCH, c->layout.experts.dispatch->head.name, why};
+    if (taken >> CHOICE_DISPATCH_8BIT & 1u)
+        choices->rows[choices->count++] = (struct made_choice){CHOICE_DISPATCH_8BIT, "true", why};
+}
+
 static void choose(struct builder *b)
 {
     const struct configuration *c = &b->scenario->configuration;
-    const unsigned asked = b->layout_open ? b->open & 1u << CHOICE_ATTENTION : b->open;
-    choice_make(b->arena, &b->scenario->configuration, asked, &b->scenario->choices);
+    const unsigned taken = choose_layout(b);
     b->scenario->choices.open = b->open;
+    tell_usual(b, taken);
     add_choice(b, CHOICE_NODE, c->cluster.node.name,
                arena_format(b->arena, "what %s usually comes in", c->gpu.name));
     add_choice(b, CHOICE_FABRIC, c->cluster.fabric.name,
@@ -64,7 +146,9 @@ static void choose(struct builder *b)
     add_choice(b, CHOICE_ORDER, layout_order(c),
                "the replicas of a stage do not fill whole nodes, those of all stages do");
     add_choice(b, CHOICE_PRECISION, c->training.precision->head.name,
-               arena_format(b->arena, "%s has no bf16 matrix units", c->gpu.name));
+               gpu_lacks_bf16(&c->gpu)
+                   ? arena_format(b->arena, "%s has no bf16 matrix units", c->gpu.name)
+                   : "what the model's makers trained in");
     add_choice(b, CHOICE_PROFILE, c->software.name,
                "no framework is named: the middle of those in use");
     add_choice(b, CHOICE_RELEASE, b->release, "the newest facts of this software");

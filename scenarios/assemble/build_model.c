@@ -44,6 +44,17 @@ static void complete(struct builder *b, const struct value *merged, struct model
         transformer_complete(model);
 }
 
+/* Of another shape nobody said how it was trained, unless the scenario does. */
+static void forget_usual(const struct value *mapping, struct model_shape *model)
+{
+    static const char *const keys[] = {"usual_precision", "usual_dispatch", "usual_schedule"};
+    const char **texts[] = {&model->usual.precision, &model->usual.dispatch,
+                            &model->usual.schedule};
+    for (unsigned i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (value_find(mapping, keys[i]) == NULL)
+            *texts[i] = "";
+}
+
 void build_model(struct builder *b)
 {
     struct model_shape *model = &b->scenario->configuration.model;
@@ -67,5 +78,7 @@ void build_model(struct builder *b)
     bool reshaped = section_overlay(b, SECTION_MODEL, NULL, mapping)->count > 0;
     if (reshaped && value_find(mapping, "nominal_parameters") == NULL)
         model->nominal_parameters = 0; /* the number in the name is no longer this model's */
+    if (reshaped)
+        forget_usual(mapping, model);
     complete(b, merged, model);
 }

@@ -34,12 +34,26 @@ static void note_open(struct builder *b, const struct value *mapping, struct par
             b->open |= 1u << key;
 }
 
+/* Can this card train the model in the format of its makers? Adapters keep 16 bits. */
+static bool trains_as_usual(const struct builder *b, const struct training_keys *keys)
+{
+    const struct configuration *c = &b->scenario->configuration;
+    const char *usual = c->model.usual.precision;
+    if (usual == NULL || *usual == '\0' || keys->spec.adapter.kind != ADAPTER_NONE)
+        return false;
+    const struct precision *precision = precision_find(usual);
+    return precision == NULL || c->gpu.peak_flops_per_s[precision->gemm_peak] > 0.0;
+}
+
 /* Cards before Ampere have matrix units for fp16 and none for bf16. */
 static void choose_precision(struct builder *b, struct training_keys *keys)
 {
-    const struct gpu_spec *gpu = &b->scenario->configuration.gpu;
-    if ((b->open >> CHOICE_PRECISION & 1u) != 0 && gpu_lacks_bf16(gpu))
+    const struct configuration *c = &b->scenario->configuration;
+    const bool open = (b->open >> CHOICE_PRECISION & 1u) != 0;
+    if (open && gpu_lacks_bf16(&c->gpu))
         keys->precision = "fp16";
+    else if (open && trains_as_usual(b, keys))
+        keys->precision = c->model.usual.precision;
     else
         b->open &= ~(1u << CHOICE_PRECISION);
 }
@@ -100,6 +114,8 @@ static void build_layout(struct builder *b)
     reader_fill(&b->reader, mapping, schema->path, schema->keys, &keys);
     for (enum choice_key key = CHOICE_TP; key < CHOICE_LAYOUT_END; key++)
         note_open(b, mapping, schema->keys, key);
+    note_open(b, mapping, schema->keys, CHOICE_DISPATCH);
+    note_open(b, mapping, schema->keys, CHOICE_DISPATCH_8BIT);
     leave_open(b, spec, &keys);
     spec->pipeline.schedule = schedule_find(keys.schedule);
     spec->data.sharding = sharding_find(keys.sharding);

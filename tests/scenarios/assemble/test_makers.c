@@ -1,0 +1,172 @@
+/* What a model's makers ran, where the scenario says nothing of it; and pipelines that are chosen.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "models/collective/dispatch/dispatch_kind.h"
+#include "models/schedule/schedule_kind.h"
+#include "scenarios/assemble/scenario.h"
+
+static struct scenario *read_text(const char *text)
+{
+    struct error error = {""};
+    struct scenario *s = scenario_read("t.yaml", text, strlen(text), NULL, &error);
+    assert_non_null(s);
+    return s;
+}
+
+static struct scenario *sound(const char *text)
+{
+    struct scenario *s = read_text(text);
+    scenario_print_problems(s, stderr, false);
+    assert_int_equal(s->diagnostics.error_count, 0);
+    return s;
+}
+
+static const struct made_choice *choice_of(const struct scenario *s, enum choice_key key)
+{
+    const struct made_choice *found = NULL;
+    for (unsigned i = 0; i < s->choices.count; i++)
+        if (s->choices.rows[i].key == key)
+            found = &s->choices.rows[i];
+    return found;
+}
+
+static const char *value_of(const struct scenario *s, enum choice_key key)
+{
+    const struct made_choice *one = choice_of(s, key);
+    return one != NULL ? one->value : "nothing";
+}
+
+/* A model with experts that says how its makers trained it. */
+static struct scenario *of_makers(const char *model, const char *cluster, const char *rest)
+{
+    char text[1024];
+    snprintf(text, sizeof text,
+             "model: {layers: 16, hidden: 2048, heads: 16, vocabulary: 32000, experts: 8,\n"
+             "  experts_per_token: 2, moe_ffn_hidden: 1024, usual_schedule: dualpipe%s}\n"
+             "cluster: {%s}\n%s\n",
+             model, cluster, rest);
+    return sound(text);
+}
+static const char theirs[] =
+    ", usual_precision: fp8, usual_dispatch: deepep, usual_dispatch_8bit: true";
+
+/* What the makers of a model ran stands where nothing is said and the layout can, and is told; what
+ * is said, what the card cannot and what breaks a rule goes before. */
+static void test_what_the_makers_ran(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *model, *cluster, *rest;
+        const char *precision, *dispatch, *schedule; /* told; "nothing": not told */
+        bool eight;
+    } rows[] = {
+        {theirs, "gpu: h100-80gb-sxm, gpus: 16",
+         "training: {sequence: 2048, global_batch: 128}\nlayout: {pp: 4, tp: 1}", "fp8", "deepep",
+         "dualpipe", true},
+        {theirs, "gpu: a100-80gb-sxm, gpus: 16",
+         "training: {sequence: 2048, global_batch: 128}\nlayout: {pp: 4, tp: 1}", "nothing",
+         "deepep", "dualpipe", false},
+        {theirs, "gpu: h100-80gb-sxm, gpus: 16",
+         "training: {sequence: 2048, global_batch: 128, precision: bf16}\n"
+         "layout: {pp: 4, tp: 1, dispatch: alltoall, schedule: 1f1b}",
+         "nothing", "nothing", "nothing", false},
+        /* one stage has no order, and dispatch stays theirs */
+        {theirs, "gpu: h100-80gb-sxm, gpus: 8",
+         "training: {sequence: 2048, global_batch: 128}\nlayout: {pp: 1, tp: 1}", "fp8", "deepep",
+         "nothing", true},
+        /* DeepEP drops no rows */
+        {theirs, "gpu: h100-80gb-sxm, gpus: 8",
+         "training: {sequence: 2048, global_batch: 128}\n"
+         "layout: {pp: 1, tp: 1, expert_capacity: 1}",
+         "fp8", "nothing", "nothing", false},
+        /* an odd pipeline is none of DualPipe's */
+        {theirs, "gpu: h100-80gb-sxm, gpus: 24",
+         "training: {sequence: 2048, global_batch: 192}\nlayout: {pp: 3, tp: 1}", "fp8", "deepep",
+         "interleaved", true},
+        {"", "gpu: h100-80gb-sxm, gpus: 16",
+         "training: {sequence: 2048, global_batch: 128}\nlayout: {pp: 4, tp: 1}", "nothing",
+         "nothing", "dualpipe", false},
+    };
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct scenario *s = of_makers(rows[i].model, rows[i].cluster, rows[i].rest);
+        const struct layout_spec *l = &s->configuration.layout;
+        assert_string_equal(value_of(s, CHOICE_PRECISION), rows[i].precision);
+        assert_string_equal(value_of(s, CHOICE_DISPATCH), rows[i].dispatch);
+        const char *schedule = value_of(s, CHOICE_SCHEDULE);
+        if (strcmp(rows[i].schedule, "interleaved") == 0)
+            assert_string_not_equal(schedule, "dualpipe");
+        else
+            assert_string_equal(schedule, rows[i].schedule);
+        assert_int_equal(l->experts.dispatch_8bit, rows[i].eight);
+        assert_string_equal(value_of(s, CHOICE_DISPATCH_8BIT), rows[i].eight ? "true" : "nothing");
+        if (strcmp(rows[i].dispatch, "nothing") != 0)
+            assert_string_equal(l->experts.dispatch->head.name, rows[i].dispatch);
+        if (strcmp(schedule, "nothing") != 0)
+            assert_string_equal(l->pipeline.schedule->head.name, schedule);
+        scenario_destroy(s);
+    }
+}
+
+/* The catalogue's own: DeepSeek-V3 (arXiv:2412.19437); of another shape nobody said so. */
+static void test_makers_of_the_catalogue(void **state)
+{
+    (void)state;
+    static const char machine[] = "cluster: {gpu: h800-80gb-sxm, gpus: 8}\n"
+                                  "training: {sequence: 512, global_batch: 8, precision: bf16}\n"
+                                  "layout: {tp: 1, pp: 1, ep: 8, microbatch: 1, recompute: none,\n"
+                                  "  dispatch: alltoall}\n";
+    for (unsigned cut = 0; cut < 2; cut++) {
+        char text[512];
+        struct error error = {""};
+        snprintf(text, sizeof text, "model: {preset: deepseek-v3-671b%s}\n%s",
+                 cut ? ", layers: 4" : "", machine);
+        struct scenario *s = scenario_read("t.yaml", text, strlen(text), NULL, &error);
+        assert_non_null(s);
+        const struct model_usual *usual = &s->configuration.model.usual;
+        assert_string_equal(usual->precision, cut ? "" : "fp8");
+        assert_string_equal(usual->dispatch, cut ? "" : "deepep");
+        assert_string_equal(usual->schedule, cut ? "" : "dualpipe");
+        scenario_destroy(s);
+    }
+}
+
+/* A pipeline that was chosen is full: no fewer microbatches than stages, and interleaved where its
+ * layers allow it, so that its bubble by the closed form stays below a quarter. */
+static void test_pipelines_are_filled(void **state)
+{
+    (void)state;
+    static const unsigned gpus[] = {8192, 16384};
+    for (unsigned i = 0; i < 2; i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "model: llama3-405b\ncluster: {gpu: h100-80gb-sxm, gpus: %u}\n"
+                 "training: {sequence: 8192, global_batch: 2048}\n",
+                 gpus[i]);
+        struct scenario *s = sound(text);
+        const struct configuration *c = &s->configuration;
+        const double stages = (double)c->layout.pp,
+                     microbatches = (double)configuration_microbatches(c);
+        assert_true(stages > 1.0 && microbatches >= stages);
+        const double wait = (stages - 1.0) / (double)c->layout.pipeline.vpp / microbatches;
+        assert_true(wait / (1.0 + wait) < 0.25);
+        scenario_destroy(s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_the_makers_ran),
+        cmocka_unit_test(test_makers_of_the_catalogue),
+        cmocka_unit_test(test_pipelines_are_filled),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -10,6 +10,7 @@
 
 #include "scenarios/assemble/build_parts.h"
 #include "scenarios/language/file.h"
+#include "sim/units.h"
 
 enum {
     BREAK_MAX = 32
@@ -47,6 +48,15 @@ static const char *filling_of(struct arena *arena, const struct topology_spec *c
     const char *of = arena_format(arena, "%" PRIu64 " of %" PRIu64 " GPUs of each", node->gpus,
                                   node->installed_gpus);
     return last == 0 ? of : arena_format(arena, "%s, %" PRIu64 " of the last", of, last);
+}
+
+/* "what joins nodes of dgx-h100 as a rule, 8 x 400 Gb/s each". */
+static const char *fabric_of(struct arena *arena, const struct topology_spec *cluster)
+{
+    const double share = cluster->node.nic.efficiency_ratio * cluster->fabric.efficiency_ratio;
+    const double line_bits = topology_port_bytes_per_s(cluster) / share * BITS_PER_BYTE;
+    return arena_format(arena, "what joins nodes of %s as a rule, %" PRIu64 " x %.4g Gb/s each",
+                        cluster->node.name, topology_nics(cluster), line_bits / GIGA);
 }
 
 enum {
@@ -87,13 +97,12 @@ static unsigned take_usual(struct builder *b, int level)
     return taken;
 }
 
-/* Does the layout that was chosen around it keep the rules, and fit? A schedule wants a pipeline,
- * and is not worth a sequence that is split for it. */
+/* Does the layout that was chosen around it keep the rules, and fit? A schedule is not worth a
+ * sequence that is split for it. */
 static bool can_be_usual(const struct configuration *c, uint64_t cp, unsigned taken)
 {
-    const bool piped =
-        (taken >> CHOICE_SCHEDULE & 1u) == 0 || (c->layout.pp > 1 && c->layout.cp == cp);
-    return piped && configuration_legal(c) && trial_may_fit(c, c->gpu.hbm.usable_bytes);
+    const bool split = (taken >> CHOICE_SCHEDULE & 1u) != 0 && c->layout.cp != cp;
+    return !split && configuration_legal(c) && trial_may_fit(c, c->gpu.hbm.usable_bytes);
 }
 
 /* What is open of the layout: with all that the model's makers ran, with their dispatch alone, or
@@ -136,8 +145,7 @@ static void choose(struct builder *b)
     tell_usual(b, taken);
     add_choice(b, CHOICE_NODE, c->cluster.node.name,
                arena_format(b->arena, "what %s usually comes in", c->gpu.name));
-    add_choice(b, CHOICE_FABRIC, c->cluster.fabric.name,
-               arena_format(b->arena, "what joins nodes of %s as a rule", c->cluster.node.name));
+    add_choice(b, CHOICE_FABRIC, c->cluster.fabric.name, fabric_of(b->arena, &c->cluster));
     add_choice(b, CHOICE_NODES, arena_format(b->arena, "%" PRIu64, c->cluster.nodes),
                filling_of(b->arena, &c->cluster));
     if (!b->layout_open && strcmp(layout_order(c), LAYOUT_USUAL_ORDER) != 0 &&

@@ -234,7 +234,7 @@ static void test_usual_parts(void **state)
         {"gpu: a100-80gb-sxm, gpus: 12288", "dgx-a100", "ib-hdr-8x200", 8},
         {"gpu: b300-288gb-sxm, nodes: 2", "dgx-b300", "ib-xdr-8x800", 8},
         {"gpu: gb200-186gb, gpus: 576", "gb200-nvl72", "nvl72-ib-4x400", 72},
-        {"gpu: gb300-288gb, gpus: 144", "gb300-nvl72", "nvl72-unknown", 72},
+        {"gpu: gb300-288gb, gpus: 144", "gb300-nvl72", "nvl72-ib-4x800", 72},
         {"gpu: a100-80gb-pcie, nodes: 4", "pcie-8x-a100", "unknown", 1},
         {"gpu: h100-80gb-sxm, gpus: 8", "dgx-h100", NULL, 8},
         {"gpu: h100-80gb-sxm, gpus: 16, fabric: roce-8x400", "dgx-h100", NULL, 8},

@@ -1,0 +1,145 @@
+/* unsaid - half-filled scenarios of today beside what was published of such runs.
+ *
+ * A line of unsaid.csv is a scenario of a model, a card, a number of GPUs, a sequence and a batch
+ * (the least that a scenario can say; a precision where only others than bf16 were published), and
+ * patterns of row names of steps.csv: the same card, format and kind of model, the model itself
+ * where it was published. Their lowest and highest MFU (model FLOPs of the row's own scenario in
+ * the measured time) are the range, widened by nothing. The column `verdict` says where the
+ * prediction lies, in, above or below; any change of it is a failure.
+ *
+ * usage: unsaid STEPS.csv UNSAID.csv */
+#include <fnmatch.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/record/evidence/published_mfu.h"
+#include "analysis/validate/rows/validate.h"
+#include "analysis/validate/rows/validate_run.h"
+#include "models/step/simulate/step.h"
+
+enum {
+    INSIDE_LEAST = 15
+};
+struct range {
+    double low, high;
+    unsigned rows;
+};
+
+static bool matches(const char *patterns, const char *id)
+{
+    char copy[512];
+    snprintf(copy, sizeof copy, "%s", patterns);
+    for (char *rest, *one = strtok_r(copy, " ", &rest); one; one = strtok_r(NULL, " ", &rest))
+        if (fnmatch(one, id, 0) == 0)
+            return true;
+    return false;
+}
+
+/* Is row `a` of the same card, format and kind of model as `b`? Longer sequences count scores that
+ * a causal mask skips (published_mfu.h). */
+static bool is_alike(const struct configuration *a, const struct configuration *b)
+{
+    return a->training.sequence < PUBLISHED_MFU_SEQUENCE && strcmp(a->gpu.name, b->gpu.name) == 0 &&
+           published_mfu_peak(a) == published_mfu_peak(b) &&
+           (a->model.moe.experts > 0) == (b->model.moe.experts > 0);
+}
+
+static void take_row(const struct validation *v, size_t index, const struct configuration *of,
+                     struct range *out)
+{
+    struct validate_row row = v->rows[index];
+    struct scenario *s = validate_steps_scenario(v, &row);
+    if (s != NULL && row.quality != QUALITY_DEGRADED && row.values[0].has_measured &&
+        row.measured == VERDICT_FITS && is_alike(&s->configuration, of)) {
+        const struct configuration *c = &s->configuration;
+        const double flops = configuration_flops_per_token(c, false) * configuration_tokens(c),
+                     mfu = step_peak_ratio(c, flops, row.values[0].measured);
+        out->low = fmin(out->low, mfu);
+        out->high = fmax(out->high, mfu);
+        out->rows++;
+    }
+    scenario_destroy(s);
+}
+
+static struct range published(const struct validation *v, const char *patterns,
+                              const struct configuration *of)
+{
+    struct range out = {INFINITY, 0.0, 0};
+    for (size_t i = 0; i < v->row_count; i++)
+        if (matches(patterns, v->rows[i].id))
+            take_row(v, i, of, &out);
+    return out;
+}
+
+static struct scenario *half_filled(const struct csv *csv, size_t line)
+{
+    char text[1024];
+    struct error error = {""};
+    const char *precision = csv_cell(csv, line, "precision");
+    snprintf(text, sizeof text,
+             "model: %s\ncluster: {gpu: %s, gpus: %s}\n"
+             "training: {sequence: %s, global_batch: %s%s%s}\n",
+             csv_cell(csv, line, "model"), csv_cell(csv, line, "gpu"), csv_cell(csv, line, "gpus"),
+             csv_cell(csv, line, "sequence"), csv_cell(csv, line, "global_batch"),
+             *precision != '\0' ? ", precision: " : "", precision);
+    struct scenario *s = scenario_read("unsaid", text, strlen(text), NULL, &error);
+    if (s == NULL || s->diagnostics.error_count > 0) {
+        fprintf(stderr, "unsaid: no scenario: %s\n%s", error.text, text);
+        exit(1);
+    }
+    return s;
+}
+
+/* True when the prediction lies where its line says. */
+static bool judge(const struct validation *v, const struct csv *csv, size_t line, unsigned *inside)
+{
+    struct scenario *s = half_filled(csv, line);
+    const struct configuration *c = &s->configuration;
+    const struct range range = published(v, csv_cell(csv, line, "rows"), c);
+    const struct step_options options = {.threads = 1};
+    struct step *step;
+    struct error error;
+    if (!step_run(c, &options, &step, &error) || !step->fits) {
+        printf("%s: it does not run\n", c->model.name);
+        exit(1);
+    }
+    const double mfu = step->rates.mfu_ratio;
+    const char *found = mfu < range.low ? "below" : mfu > range.high ? "above" : "in";
+    const char *verdict = csv_cell(csv, line, "verdict");
+    const bool same = strcmp(found, verdict) == 0 && range.rows > 1;
+    *inside += strcmp(found, "in") == 0;
+    printf("%-17s %-15s %6s %5s %8.0f %6.1f %% %8.1f .. %4.1f %% %3u  %-5s%s\n", c->model.name,
+           c->gpu.name, csv_cell(csv, line, "gpus"), c->training.precision->head.name,
+           step->rates.tokens_per_s / (double)configuration_gpus(c), 100.0 * mfu, 100.0 * range.low,
+           100.0 * range.high, range.rows, found, same ? "" : "  (not as its line says)");
+    step_destroy(step);
+    scenario_destroy(s);
+    return same;
+}
+
+int main(int count, char **words)
+{
+    if (count != 3) {
+        fputs("usage: unsaid STEPS.csv UNSAID.csv\n", stderr);
+        return 2;
+    }
+    struct arena *arena = arena_create();
+    struct validation *v = ARENA_NEW(arena, struct validation);
+    struct csv *steps = ARENA_NEW(arena, struct csv), *lines = ARENA_NEW(arena, struct csv);
+    struct error error = {""};
+    if (!csv_read(arena, words[1], steps, &error) || !csv_read(arena, words[2], lines, &error) ||
+        !validate_open(arena, steps, &(struct validate_options){.threads = 1}, v, &error)) {
+        fprintf(stderr, "unsaid: %s\n", error.text);
+        return 1;
+    }
+    unsigned wrong = 0, inside = 0;
+    puts("model             card              GPUs format tok/s/GPU predicted published MFU rows");
+    for (size_t i = 0; i < lines->row_count; i++)
+        wrong += !judge(v, lines, i, &inside);
+    printf("%u of %zu inside\n", inside, lines->row_count);
+    const bool enough = lines->row_count >= 20 && inside >= INSIDE_LEAST;
+    arena_destroy(arena);
+    return wrong > 0 || !enough;
+}

@@ -45,7 +45,7 @@ static bool is_of(const char *name, const char *const *list, size_t count)
 
 static struct scenario *read_software(const char *line)
 {
-    char text[256];
+    char text[512];
     struct error error = {""};
     snprintf(text, sizeof text,
              "model: {layers: 2, hidden: 256, heads: 4, vocabulary: 1024}\n"

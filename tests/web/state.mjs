@@ -116,7 +116,9 @@ test("every checkpoint is in one mark, no mark reaches across an interruption, a
   }
   orrery("run", `${process.env.SCENARIOS}/silent-corruption.yaml`, "--detail", "summary", "--db", "few.db");
   const few = await visit(browser, html("few", "few.db"));
-  assert.match(await few.page.locator(".marks").textContent(), /^0 checkpoints in view, each drawn\. The file holds none of the run's 2,862 checkpoints/);
+  const [{ saves }] = sql("few.db", "select sum(saves) as saves from checkpoint_level");
+  assert.ok(saves > 1000);
+  assert.match(await few.page.locator(".marks").textContent(), new RegExp(`^0 checkpoints in view, each drawn\\. The file holds none of the run's ${saves.toLocaleString("en-GB")} checkpoints`));
   assert.equal(await few.page.locator("#view-weeks summary").first().textContent(), "Every interruption, as the database holds it");
   await few.close();
   tamper("few.db", `create temp table t as select * from interruption, (with recursive n(i) as (select 1 union all select i + 1 from n where i < 200) select i from n);

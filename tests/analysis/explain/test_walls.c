@@ -163,7 +163,7 @@ static void test_experts(void **state)
     gather(arena,
            "model: {preset: deepseek-v3-671b}\n"
            "cluster: {gpu: h100-80gb-sxm, node: dgx-h100, gpus: 136}\n"
-           "training: {sequence: 4096, global_batch: 136}\n"
+           "training: {sequence: 4096, global_batch: 136, precision: bf16}\n"
            "layout: {tp: 1, pp: 1, dp: auto, microbatch: 1}\n",
            &walls, rows);
     near(envelope_of(rows, "state"), 16.0 * 671e9, 1e-6);

@@ -23,6 +23,12 @@ const char *const optimizer_build_names[] = {"eager", "first_step", NULL};
 const char *const gradient_layout_names[] = {"buffer", "tensor", NULL};
 const char *const execution_names[] = {"any", "eager", "compiled", NULL};
 
+const char *software_framework(const struct software_profile *profile)
+{
+    const char *of = profile->version.framework;
+    return of != NULL && *of != '\0' ? of : profile->name;
+}
+
 const char *software_not_modelled(const char *name)
 {
     static const char *const jax[] = {"maxtext", "paxml", "pax", "jax", "levanter", "easylm"};
@@ -315,9 +321,9 @@ const struct param software_params[] = {
      "cast, checked and clipped, weights copied."},
     {"clip_gradients", PARAM_FLAG, AT(memory.clip_gradients), 0, 0, "true", NULL,
      "The gradient norm is reduced over all ranks of the model before the update."},
-    {"framework", PARAM_TEXT, AT(framework), 0, 0, "", NULL,
+    {"framework", PARAM_TEXT, AT(version.framework), 0, 0, "", NULL,
      "Framework of this profile, as published runs name it; default: the profile's own name."},
-    {"year", PARAM_COUNT, AT(year), 0, 3000, "0", NULL,
+    {"year", PARAM_COUNT, AT(version.year), 0, 3000, "0", NULL,
      "Year of this version. `validate` chooses the oldest version that can do what a run did."},
     {"sequence_parallelism", PARAM_FLAG, AT(offers.sequence_parallelism), 0, 0, "true", NULL,
      "This version can split norms and residuals over the tensor parallel ranks."},
@@ -332,7 +338,7 @@ const struct param software_params[] = {
      "This version can call FlashAttention-3."},
     {"native", PARAM_FLAG, AT(offers.native), 0, 0, "false", NULL,
      "PyTorch's own data parallelism: `validate` uses it for a run that names no software but "
-     "calls its data parallelism ddp or fsdp."},
+     "calls its data parallelism ddp or fsdp; its steps are predicted less surely."},
     {"execution", PARAM_CHOICE, AT(usual.execution), 0, 0, "any", execution_names,
      "Execution mode: separate kernels or compiler-fused, where a framework has a profile for "
      "each; any: it has one."},

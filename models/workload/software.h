@@ -211,11 +211,16 @@ struct software_usual {
     double gradient_bytes;                /* that its recipes keep; 0: gradient_kept_bytes */
     const char *sharding, *full_sharding; /* kinds of sharding/ */
 };
+/* Which software it is, and of when. */
+struct software_version {
+    const char *framework; /* whose version this is; "": the profile's own */
+    uint64_t year;         /* of the version; 0: not said */
+    unsigned month;        /* of the release that is simulated, since year 0; 0: not known */
+};
 struct software_profile {
     const char *name;
     bool pxn; /* its NCCL reaches the NIC of another GPU over NVLink, not through the CPUs */
-    const char *framework; /* whose version this is; "": its own */
-    uint64_t year;         /* of the version; 0: not said */
+    struct software_version version;
     struct software_host host;
     struct software_graphs graphs;
     struct software_block block;
@@ -237,6 +242,8 @@ struct software_profile {
  * captures unless told), or modules joined by + (attn, mlp, moe, moe_router, moe_preprocess) into
  * bits of enum graph_module; false: it is none of these. NULL: none. */
 bool software_graphs(const char *text, unsigned *modules);
+/* The name of the framework that a profile is a version of. */
+const char *software_framework(const struct software_profile *profile);
 /* Why a framework that people ask for has no profile, in a sentence; NULL: nothing is known of it.
  */
 const char *software_not_modelled(const char *name);

@@ -152,14 +152,17 @@ static void check_sharding(struct builder *b, const struct value *mapping, const
                          names_advice(b->arena, text, family_kinds(b->arena, FAMILY_SHARDINGS)));
 }
 
-/* The profile as it was in the month that is asked for; the newest is a choice, which is told. */
+/* The profile as it was in the month that is asked for, which is told back (0: the newest of a
+ * profile without dated facts); the newest is a choice, which is told. */
 static const struct value *dated_profile(struct builder *b, const struct value *mapping,
-                                         const struct value *entry, const char *release)
+                                         const struct value *entry, const char *release,
+                                         unsigned *month)
 {
     const struct release_history history = release_history(b->arena, b->problems, entry);
     const bool newest = strcmp(release, READER_AUTO) == 0;
-    const unsigned month = newest ? RELEASE_NEWEST : release_month(release);
-    if (month == 0)
+    const unsigned asked = newest ? RELEASE_NEWEST : release_month(release);
+    *month = newest ? 0 : asked;
+    if (asked == 0)
         problems_misread(b->problems, section_mark(mapping, "release"),
                          "software.release: %s is no month (2025-11) and no container (25.11)",
                          source_quote(b->arena, release));
@@ -169,8 +172,9 @@ static const struct value *dated_profile(struct builder *b, const struct value *
             last = history.facts[i].month > last->month ? &history.facts[i] : last;
         b->open |= 1u << CHOICE_RELEASE;
         b->release = last->since;
+        *month = last->month;
     }
-    return release_entry(b->arena, entry, history, month);
+    return release_entry(b->arena, entry, history, asked);
 }
 
 static void build_software(struct builder *b)
@@ -191,7 +195,8 @@ static void build_software(struct builder *b)
     const struct value *base = section_entry(b, SECTION_SOFTWARE, mapping, "profile", keys.profile);
     if (base == NULL)
         return;
-    base = dated_profile(b, mapping, base, keys.release);
+    unsigned month;
+    base = dated_profile(b, mapping, base, keys.release, &month);
     struct value *merged = section_overlay(b, SECTION_SOFTWARE, base, mapping);
     reader_fill(&b->reader, merged, schema->path, schema_table(schema), software);
     section_finish(b, SECTION_SOFTWARE, merged, (struct params){NULL, 0}, schema->path);
@@ -199,6 +204,7 @@ static void build_software(struct builder *b)
     if (*software->usual.full_sharding != '\0')
         check_sharding(b, mapping, "full_sharding", software->usual.full_sharding);
     software->name = keys.profile;
+    software->version.month = month;
     struct constant_section of = {SECTION_SOFTWARE, software->name, base, mapping, NULL};
     build_constants(b, &of, schema_table(schema), software);
     build_figures(b, &of, schema_table(schema), merged);

@@ -9,8 +9,8 @@
 enum {
     WIDE = 64 /* GPUs */
 };
-const char *const crossing_names[CROSS_COUNT] = {"source", "card", "larger half of the models",
-                                                 "more than 64 GPUs"};
+const char *const crossing_names[CROSS_COUNT] = {
+    "source", "framework", "release", "card", "larger half of the models", "more than 64 GPUs"};
 
 static double parameters_of(const struct fit_row *row)
 {
@@ -32,13 +32,18 @@ static double large_model(const struct fit_rows *rows)
     return apart > 0 ? sizes[apart / 2] : INFINITY;
 }
 
-/* Rows of one key are left out together; NULL: never. */
-static const char *key_of(const struct fit_row *row, enum crossing crossing, double large)
+const char *folds_key(struct arena *arena, const struct fit_row *row, enum crossing crossing,
+                      double large)
 {
     const struct configuration *c = &row->scenario->configuration;
     switch (crossing) {
     case CROSS_SOURCE:
         return row->source;
+    case CROSS_FRAMEWORK:
+        return software_framework(&c->software);
+    case CROSS_RELEASE:
+        return arena_format(arena, "%s %u", software_framework(&c->software),
+                            c->software.version.month);
     case CROSS_CARD:
         return c->gpu.name;
     case CROSS_LARGE:
@@ -79,7 +84,7 @@ static void cross(struct folds *folds, enum crossing crossing)
     double large = large_model(rows), *left = ARENA_ARRAY(rows->arena, double, rows->count + 1);
     folds->left[crossing] = left;
     for (size_t i = 0; i < rows->count; i++) {
-        keys[i] = key_of(&rows->rows[i], crossing, large);
+        keys[i] = folds_key(rows->arena, &rows->rows[i], crossing, large);
         left[i] = NAN;
     }
     for (size_t i = 0; i < rows->count; i++)

@@ -1,9 +1,9 @@
 /* folds.h - rows of steps.csv predicted by constants that were fitted without them.
  *
- * What is left out together: a source, a card, the larger half of the models, jobs of more than 64
- * GPUs. Only constants that the catalogue calls fitted are fitted anew, on the rows that stay, from
- * what is known without any row (fit_parameters); one that nothing else shows falls back to that.
- */
+ * What is left out together: a source, a framework, a release of one, a card, the larger half of
+ * the models, jobs of more than 64 GPUs. Only constants that the catalogue calls fitted are fitted
+ * anew, on the rows that stay, from what is known without any row (fit_parameters); one that
+ * nothing else shows falls back to that. */
 #ifndef ORRERY_TESTS_FOLDS_H
 #define ORRERY_TESTS_FOLDS_H
 
@@ -11,12 +11,17 @@
 
 enum crossing {
     CROSS_SOURCE,
+    CROSS_FRAMEWORK,
+    CROSS_RELEASE, /* of a framework, by month; those without one are one */
     CROSS_CARD,
     CROSS_LARGE, /* one fold */
     CROSS_WIDE,  /* one fold */
     CROSS_COUNT
 };
 extern const char *const crossing_names[CROSS_COUNT];
+/* What a row is left out together with; NULL: it never is. `large`: parameters of a large model. */
+const char *folds_key(struct arena *arena, const struct fit_row *row, enum crossing crossing,
+                      double large);
 
 struct folds {
     const struct fit_rows *rows;

@@ -15,7 +15,9 @@ own() { sed -n 's/^SPREADS(\([0-9.]*\),.*/\1/p' "$1.list"; }
     play few-rows.csv few
     grep -q '^left out by source$' few.txt
     grep -q '^unfused bytes, nanotron and llm-foundry .* 6 ' few.txt
-    grep -q '^80 % intervals of rows left out by source$' few.txt
+    grep -q '^80 % intervals of rows left out: share inside' few.txt
+    grep -Eq '^  vtrain +6 +[0-9.]+ % \( *[0-9.]+ %\)' few.txt
+    grep -Eq '^  all rows +12 ' few.txt
     [ "$(head -1 few.constants | cut -d, -f1,12)" = name,verdict ]
     grep -q '^SPREADS(0\.[0-9]*, ' few.list
 }
@@ -28,7 +30,7 @@ own() { sed -n 's/^SPREADS(\([0-9.]*\),.*/\1/p' "$1.list"; }
     grep -q '^source,vtrain,6,0\.[01]' good.csv
     grep -Eq '^source,vtrain,6,0\.[45]' bad.csv
     [ "$(own good | tr -d .)" -lt "$(own bad | tr -d .)" ]
-    grep -q '^ROWS("mosaic", "[a-z0-9-]*", 16, "llm_foundry", [1-6])$' good.list
+    [ "$(grep -c '^ROW("[^"]*", "llm_foundry", "mosaic", "[a-z0-9-]*", 16, [0-9]*, 8, [0-9]*, 0, -\?0\.[0-9]*)$' good.list)" -eq 6 ]
 }
 
 @test "what is no file of steps, no option, no place to write: exit code 2" {

@@ -13,17 +13,29 @@ struct generalise {
     struct folds folds;
     struct worth worth[FIT_PARAMETER_MAX];
     size_t worth_count;
-    struct measured_rows *measured; /* what the rows measure, by software, card, kinds, source */
-    size_t measured_count;
-    struct spread_row *spread_rows; /* one for each row */
+    const struct fit_rows
+        *experts; /* rows of mixtures of experts, which no constant was fitted to */
+    struct measured_row *measured;  /* the rows, those of experts behind the others */
+    size_t count;                   /* of both */
+    struct spread_row *spread_rows; /* [way * count + row] */
+    struct spread_judged *judged;   /* likewise: by the rows that were not left out with it */
     struct spread spread;
-    double experts_spread, experts_pair_spread; /* rows of mixtures of experts, as shipped */
-    size_t experts_count;
-    double pair_spread, coverage, coverage_by_source, coverage_elsewhere;
+    double pair_spread, experts_pair_spread;
     const char *
         *unknown; /* figures that the catalogue calls fitted and no constant of the fit has */
     size_t unknown_count;
 };
+
+/* Rows of dense models, then those of experts. */
+const struct fit_row *row_of(const struct generalise *g, size_t row);
+/* How many of the rows left out in one way lie in their 80 % intervals, which were found without
+ * what was left out; `source`: of it alone (NULL: all). */
+struct coverage {
+    size_t rows;
+    double of_rows, of_sources; /* the latter: mean over sources */
+    double width;               /* median over rows: standard deviation, figures included */
+};
+struct coverage coverage_of(const struct generalise *g, unsigned way, const char *source);
 
 void tell_errors(const struct generalise *g, FILE *out);
 void tell_constants(const struct generalise *g, FILE *out);
@@ -32,7 +44,7 @@ void tell_intervals(const struct generalise *g, FILE *out);
 void write_errors(const struct generalise *g, FILE *out);
 /* name,value,known,known_error,error,rows,sources,with,without,source_out,model_out,verdict */
 void write_constants(const struct generalise *g, FILE *out);
-/* analysis/record/evidence/residues_list.h */
+/* analysis/record/evidence/residues_list.inc */
 void write_residues(const struct generalise *g, FILE *out);
 
 #endif

@@ -1,7 +1,14 @@
 #include "generalise.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
+
+#include "analysis/record/numbers/statistics.h"
+
+enum {
+    CLASS_LEAST = 20 /* rows of a class that is told */
+};
 
 static void line(FILE *out, const char *source, const struct fold_errors *shipped,
                  const struct fold_errors *left)
@@ -88,47 +95,127 @@ void tell_constants(const struct generalise *g, FILE *out)
         fprintf(out, "fitted, but no constant of fit_parameters.c: %s\n", g->unknown[i]);
 }
 
-static void tell_source(const struct generalise *g, size_t row, FILE *out)
+static const char *source_of(const struct generalise *g, size_t row)
 {
-    const char *source = g->rows->rows[row].source;
-    unsigned at[NEARNESS_COUNT] = {0}, most = 0;
-    struct fold_errors e = folds_errors(g->rows, g->folds.left[CROSS_SOURCE], source);
-    struct spread others;
-    for (size_t i = 0; i < g->rows->count; i++)
-        if (strcmp(g->rows->rows[i].source, source) == 0)
-            at[g->spread_rows[i].nearness]++;
-    for (unsigned k = 0; k < NEARNESS_COUNT; k++)
-        most = at[k] > at[most] ? k : most;
-    bool known = spread_estimate(g->rows->arena, g->spread_rows, g->rows->count, source, &others);
-    double elsewhere =
-        known ? spread_coverage(&others, g->spread_rows, g->rows->count, source) : NAN;
-    fprintf(out, "  %-18s %5zu  %-24s %+7.1f %% %9.1f %% %9.1f %% %9.1f %%\n", source, e.count,
-            nearness_names[most], 100.0 * e.bias, 100.0 * g->spread.own[most],
-            100.0 * spread_coverage(&g->spread, g->spread_rows, g->rows->count, source),
-            100.0 * elsewhere);
+    return g->measured[row].source;
+}
+
+struct coverage coverage_of(const struct generalise *g, unsigned way, const char *source)
+{
+    struct coverage out = {0};
+    double *widths = ARENA_ARRAY(g->rows->arena, double, g->count + 1), sources = 0.0;
+    for (size_t i = 0; i < g->count; i++) {
+        double of = 0.0, inside = 0.0;
+        bool first = true;
+        if (source != NULL && strcmp(source_of(g, i), source) != 0)
+            continue;
+        widths[out.rows++] = g->judged[way * g->count + i].width;
+        out.of_rows += g->judged[way * g->count + i].inside;
+        for (size_t k = 0; k < g->count; k++) {
+            if (strcmp(source_of(g, k), source_of(g, i)) != 0)
+                continue;
+            first = first && k >= i;
+            inside += g->judged[way * g->count + k].inside;
+            of++;
+        }
+        out.of_sources += first ? inside / of : 0.0;
+        sources += first;
+    }
+    statistics_sort(widths, out.rows);
+    out.width = statistics_percentile(widths, out.rows, 0.5);
+    out.of_rows /= (double)out.rows;
+    out.of_sources /= sources;
+    return out;
+}
+
+static void say_coverage(FILE *out, const char *name, const struct coverage *of)
+{
+    fprintf(out, "  %-26s %5zu", name, of[0].rows);
+    for (unsigned way = 0; way < SPREAD_WAYS; way++)
+        fprintf(out, "  %5.1f %% (%4.1f %%)", 100.0 * of[way].of_rows, 100.0 * of[way].width);
+    fputc('\n', out);
+}
+
+/* Rows of one framework, dense or of experts. */
+static bool same_class(const struct generalise *g, size_t a, size_t b)
+{
+    const struct spread_row *x = &g->spread_rows[a], *y = &g->spread_rows[b];
+    return x->key[CROSS_FRAMEWORK] == y->key[CROSS_FRAMEWORK] &&
+           x->is[SPREAD_EXPERTS] == y->is[SPREAD_EXPERTS];
+}
+
+static const char *framework_at(const struct generalise *g, size_t row)
+{
+    return folds_key(g->rows->arena, row_of(g, row), CROSS_FRAMEWORK, INFINITY);
+}
+
+static bool class_coverage(const struct generalise *g, size_t first, struct coverage *out)
+{
+    double *widths = ARENA_ARRAY(g->rows->arena, double, g->count + 1);
+    for (size_t i = 0; i < first; i++)
+        if (same_class(g, i, first))
+            return false;
+    for (unsigned way = 0; way < SPREAD_WAYS; way++) {
+        out[way] = (struct coverage){0};
+        for (size_t i = first; i < g->count; i++) {
+            if (!same_class(g, i, first))
+                continue;
+            widths[out[way].rows++] = g->judged[way * g->count + i].width;
+            out[way].of_rows += g->judged[way * g->count + i].inside;
+        }
+        statistics_sort(widths, out[way].rows);
+        out[way].width = statistics_percentile(widths, out[way].rows, 0.5);
+        out[way].of_rows /= (double)out[way].rows;
+    }
+    return out[0].rows >= CLASS_LEAST;
+}
+
+static bool first_of_source(const struct generalise *g, size_t row)
+{
+    size_t first = 0;
+    while (strcmp(source_of(g, first), source_of(g, row)) != 0)
+        first++;
+    return first == row;
 }
 
 void tell_intervals(const struct generalise *g, FILE *out)
 {
+    struct coverage of[SPREAD_WAYS];
     fprintf(out,
-            "\n80 %% intervals of rows left out by source\n"
-            "  %-18s %5s  %-24s %9s %11s %11s %11s\n",
-            "", "rows", "nearest measured", "bias", "own error", "covered", "by others");
-    for (size_t i = 0; i < g->rows->count; i++)
-        if (fit_rows_first_of_source(g->rows, i))
-            tell_source(g, i, out);
-    fprintf(out,
-            "  covered: %.1f %% of the rows, %.1f %% in the mean of sources, %.1f %% with the "
-            "widths that the other sources ask for\n",
-            100.0 * g->coverage, 100.0 * g->coverage_by_source, 100.0 * g->coverage_elsewhere);
+            "\n80 %% intervals of rows left out: share inside (median standard deviation of the "
+            "logarithm)\n  %-26s %5s",
+            "left out by", "rows");
+    for (unsigned way = 0; way < SPREAD_WAYS; way++)
+        fprintf(out, "  %-16s", crossing_names[way]);
+    fputc('\n', out);
+    for (size_t i = 0; i < g->count; i++) {
+        if (!first_of_source(g, i))
+            continue;
+        for (unsigned way = 0; way < SPREAD_WAYS; way++)
+            of[way] = coverage_of(g, way, source_of(g, i));
+        say_coverage(out, source_of(g, i), of);
+    }
+    for (size_t i = 0; i < g->count; i++)
+        if (class_coverage(g, i, of))
+            say_coverage(out,
+                         arena_format(g->rows->arena, "%s, %s", framework_at(g, i),
+                                      g->spread_rows[i].is[SPREAD_EXPERTS] ? "experts" : "dense"),
+                         of);
+    for (unsigned way = 0; way < SPREAD_WAYS; way++)
+        of[way] = coverage_of(g, way, NULL);
+    say_coverage(out, "all rows", of);
+    for (unsigned way = 0; way < SPREAD_WAYS; way++)
+        of[way].of_rows = of[way].of_sources;
+    say_coverage(out, "mean of sources", of);
     fprintf(out, "  own error: %.1f %% around a source, between sources", 100.0 * g->spread.within);
     for (int k = 0; k < NEARNESS_COUNT; k++)
         fprintf(out, "%s %.1f %% (%s: %u)", k > 0 ? "," : "", 100.0 * g->spread.between[k],
                 nearness_names[k], g->spread.sources[k]);
-    fprintf(out, "; both x %.2f\n  difference of two layouts of one model and machine: %.1f %%\n",
-            g->spread.factor, 100.0 * g->pair_spread);
-    fprintf(out, "  mixtures of experts, %zu rows: %.1f %%, two layouts %.1f %%\n",
-            g->experts_count, 100.0 * g->experts_spread, 100.0 * g->experts_pair_spread);
+    fprintf(out, "; both x %.2f\n  in addition: PyTorch's own stack %.1f %%, experts %.1f %%\n",
+            g->spread.factor, 100.0 * g->spread.classes[SPREAD_NATIVE],
+            100.0 * g->spread.classes[SPREAD_EXPERTS]);
+    fprintf(out, "  difference of two layouts of one model and machine: %.1f %%, experts %.1f %%\n",
+            100.0 * g->pair_spread, 100.0 * g->experts_pair_spread);
 }
 
 void write_errors(const struct generalise *g, FILE *out)
@@ -170,28 +257,33 @@ void write_residues(const struct generalise *g, FILE *out)
 {
     const double *own = g->spread.own;
     fputs(
-        "/* residues_list.h - how far off steps were that nobody had shown the model, and what "
-        "was\n"
-        " * measured: software, card, kinds of layout (enum layout_kind), source, clean rows.\n"
-        " * Generated by docs/generate-validation (tests/validation/generalise); not to be edited. "
-        "*/\n/* clang-format off */\n",
-        out);
-    fputs(
+        "/* residues_list.inc - how far off steps were that nobody had shown the model: each clean "
+        "row of\n"
+        " * steps.csv by constants fitted without its source. Generated by "
+        "docs/generate-validation\n"
+        " * (tests/validation/generalise); not to be edited. */\n"
         "/* standard deviations: by enum nearness; around a source; of pairs of layouts; from */\n",
         out);
-    fprintf(out, "SPREADS(%.3f, %.3f, %.3f, %.3f, %.3f, %.3f, %.3f,\n", own[0], own[1], own[2],
-            own[3], own[4], g->spread.factor * g->spread.within, g->pair_spread);
+    fputs("SPREADS(", out);
+    for (int k = 0; k < NEARNESS_COUNT; k++)
+        fprintf(out, "%.3f, ", own[k]);
     fprintf(out,
-            "        \"%zu clean rows of steps.csv, left out by their %zu sources \"\n"
+            "%.3f, %.3f,\n"
+            "        \"%zu clean rows, left out by source, framework, release, card \"\n"
             "        \"(tests/validation/generalise)\")\n",
-            g->rows->count, g->rows->source_count);
+            g->spread.factor * g->spread.within, g->pair_spread, g->count);
     fprintf(out,
-            "/* mixtures of experts, %zu rows, none of which was fitted to: a row, a pair of "
-            "layouts */\nEXPERTS(%.3f, %.3f)\n",
-            g->experts_count, g->experts_spread, g->experts_pair_spread);
-    for (size_t i = 0; i < g->measured_count; i++) {
-        const struct measured_rows *m = &g->measured[i];
-        fprintf(out, "ROWS(\"%s\", \"%s\", %u, \"%s\", %u)\n", m->software, m->card, m->kinds,
-                m->source, m->rows);
+            "/* in addition: PyTorch's own stack, mixtures of experts; pairs of the latter */\n"
+            "CLASSES(%.3f, %.3f, %.3f)\n"
+            "/* row, source, software, card, kinds (enum layout_kind), month, GPUs, hidden, "
+            "PyTorch's own,\n * log(measured / predicted) */\n",
+            g->spread.classes[SPREAD_NATIVE], g->spread.classes[SPREAD_EXPERTS],
+            g->experts_pair_spread);
+    for (size_t i = 0; i < g->count; i++) {
+        const struct measured_row *m = &g->measured[i];
+        fprintf(out,
+                "ROW(\"%s\", \"%s\", \"%s\", \"%s\", %u, %u, %" PRIu64 ", %" PRIu64 ", %d, %.3f)\n",
+                m->id, m->source, m->step.software, m->step.card, m->step.kinds, m->step.month,
+                m->step.gpus, m->step.hidden, m->step.native, m->log_error);
     }
 }

@@ -18,77 +18,109 @@ enum {
     BISECTIONS = 50
 };
 
-static bool same(const struct spread_row *a, const struct spread_row *b)
+static bool left_with(const struct spread_row *row, const struct spread_row *but)
 {
-    return strcmp(a->source, b->source) == 0;
+    return but != NULL && row->key[but->way] == but->key[but->way];
 }
 
-static bool takes(const struct spread_row *row, const char *but)
+/* Of neither class, and not left out. */
+static bool plain(const struct spread_row *row, const struct spread_row *but)
 {
-    return but == NULL || strcmp(row->source, but) != 0;
+    return !row->is[SPREAD_NATIVE] && !row->is[SPREAD_EXPERTS] && !left_with(row, but);
 }
 
-static bool first_of(const struct spread_row *rows, size_t row, bool of_nearness)
+/* Rows of one source, left out in one way. */
+static bool same_group(const struct spread_row *a, const struct spread_row *b)
+{
+    return a->key[SPREAD_SOURCE] == b->key[SPREAD_SOURCE] && a->way == b->way;
+}
+
+static bool same_nearness(const struct spread_row *a, const struct spread_row *b)
+{
+    return same_group(a, b) && a->nearness == b->nearness;
+}
+
+/* Plain rows alone, in the order given. */
+struct plain_rows {
+    const struct spread_row **rows;
+    size_t count;
+};
+
+static bool first_at(const struct plain_rows *all, size_t row)
 {
     for (size_t i = 0; i < row; i++)
-        if (same(&rows[i], &rows[row]) && (!of_nearness || rows[i].nearness == rows[row].nearness))
+        if (same_nearness(all->rows[i], all->rows[row]))
             return false;
     return true;
 }
 
-/* Errors of the rows of one source at one nearness, ascending. */
-static size_t gather(const struct spread_row *rows, size_t count, const struct spread_row *as,
-                     double *out)
+/* Errors of the rows of one group at one nearness, ascending. */
+static size_t gather(const struct plain_rows *all, const struct spread_row *as, double *out)
 {
     size_t found = 0;
-    for (size_t i = 0; i < count; i++)
-        if (same(&rows[i], as) && rows[i].nearness == as->nearness)
-            out[found++] = rows[i].log_error;
+    for (size_t i = 0; i < all->count; i++)
+        if (same_nearness(all->rows[i], as))
+            out[found++] = all->rows[i]->log_error;
     statistics_sort(out, found);
     return found;
 }
 
-/* Median over sources of the variance that the quartiles of their rows tell. */
-static double within_variance(struct arena *arena, const struct spread_row *rows, size_t count,
-                              const char *but)
+/* Median over groups of the variance that the quartiles of their rows tell. */
+static double within_variance(struct arena *arena, const struct plain_rows *all)
 {
-    double *errors = ARENA_ARRAY(arena, double, count + 1);
-    double *variances = ARENA_ARRAY(arena, double, count + 1);
-    size_t sources = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!takes(&rows[i], but) || !first_of(rows, i, true))
+    double *errors = ARENA_ARRAY(arena, double, all->count + 1);
+    double *variances = ARENA_ARRAY(arena, double, all->count + 1);
+    size_t groups = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        if (!first_at(all, i))
             continue;
-        size_t n = gather(rows, count, &rows[i], errors);
+        size_t n = gather(all, all->rows[i], errors);
         double wide =
             statistics_percentile(errors, n, 0.75) - statistics_percentile(errors, n, 0.25);
         if (n >= 4)
-            variances[sources++] = pow(wide / of_quartiles, 2);
+            variances[groups++] = pow(wide / of_quartiles, 2);
     }
-    statistics_sort(variances, sources);
-    return sources > 0 ? statistics_percentile(variances, sources, 0.5) : 0.0;
+    statistics_sort(variances, groups);
+    return groups > 0 ? statistics_percentile(variances, groups, 0.5) : 0.0;
+}
+
+/* In how many ways was a source left out so that it stands at this nearness? */
+static double ways_of(const struct plain_rows *all, const struct spread_row *row)
+{
+    bool seen[SPREAD_WAYS] = {false};
+    double ways = 0.0;
+    for (size_t i = 0; i < all->count; i++)
+        if (all->rows[i]->key[SPREAD_SOURCE] == row->key[SPREAD_SOURCE] &&
+            all->rows[i]->nearness == row->nearness)
+            seen[all->rows[i]->way] = true;
+    for (unsigned way = 0; way < SPREAD_WAYS; way++)
+        ways += seen[way];
+    return ways;
 }
 
 /* Sizes of the shifts of sources, less what the scatter of their rows makes of none; their mean
- * tells the deviation of a normal, and one source that is far off does not rule it. */
-static void shifts(struct arena *arena, const struct spread_row *rows, size_t count,
-                   const char *but, struct spread *out)
+ * tells the deviation of a normal, and one source that is far off does not rule it. A source that
+ * was left out in several ways counts once at each nearness. */
+static void shifts(struct arena *arena, const struct plain_rows *all, struct spread *out)
 {
-    double *errors = ARENA_ARRAY(arena, double, count + 1), all = 0.0, sources = 0.0;
-    double sum[NEARNESS_COUNT] = {0};
-    for (size_t i = 0; i < count; i++) {
-        if (!takes(&rows[i], but) || !first_of(rows, i, true))
+    double *errors = ARENA_ARRAY(arena, double, all->count + 1), whole = 0.0, sources = 0.0;
+    double sum[NEARNESS_COUNT] = {0}, at[NEARNESS_COUNT] = {0};
+    for (size_t i = 0; i < all->count; i++) {
+        const struct spread_row *row = all->rows[i];
+        if (!first_at(all, i))
             continue;
-        size_t n = gather(rows, count, &rows[i], errors);
-        double shift = statistics_percentile(errors, n, 0.5);
+        size_t n = gather(all, row, errors);
+        double shift = statistics_percentile(errors, n, 0.5), share = 1.0 / ways_of(all, row);
         double size = sqrt(fmax(shift * shift - out->within * out->within / (double)n, 0.0));
-        sum[rows[i].nearness] += size;
-        out->sources[rows[i].nearness]++;
-        all += size;
-        sources++;
+        sum[row->nearness] += share * size;
+        at[row->nearness] += share;
+        whole += share * size;
+        sources += share;
     }
-    for (int k = 0; k < NEARNESS_COUNT; k++)
-        out->between[k] =
-            of_mean_size * (sum[k] + drawn_as * all / sources) / (out->sources[k] + drawn_as);
+    for (int k = 0; k < NEARNESS_COUNT; k++) {
+        out->sources[k] = (unsigned)lround(at[k]);
+        out->between[k] = of_mean_size * (sum[k] + drawn_as * whole / sources) / (at[k] + drawn_as);
+    }
 }
 
 /* Pools neighbours until they ascend, each for as many sources as stand behind it. */
@@ -115,93 +147,120 @@ static void ascend(struct spread *s)
             s->between[at++] = mean[b];
 }
 
-static void stretch(struct spread *s, double factor)
+double spread_width(const struct spread *s, const struct spread_row *row)
 {
-    s->factor = factor;
-    for (int k = 0; k < NEARNESS_COUNT; k++)
-        s->own[k] = factor * hypot(s->within, s->between[k]);
+    double square = pow(row->figure_spread, 2) + pow(s->own[row->nearness], 2);
+    for (int k = 0; k < SPREAD_CLASSES; k++)
+        square += row->is[k] ? pow(s->classes[k], 2) : 0.0;
+    return sqrt(square);
 }
 
-static bool covers(const struct spread *s, const struct spread_row *row)
+bool spread_covers(const struct spread *s, const struct spread_row *row)
 {
-    return fabs(row->log_error) <= half_width * hypot(row->figure_spread, s->own[row->nearness]);
+    return fabs(row->log_error) <= half_width * spread_width(s, row);
 }
 
-double spread_coverage(const struct spread *s, const struct spread_row *rows, size_t count,
-                       const char *source)
-{
-    double inside = 0.0, all = 0.0;
-    for (size_t i = 0; i < count; i++) {
-        if (source != NULL && strcmp(rows[i].source, source) != 0)
-            continue;
-        inside += covers(s, &rows[i]);
-        all++;
-    }
-    return all > 0.0 ? inside / all : NAN;
-}
-
-/* The factor that lets a row into its interval, and what the row counts: a source of n rows counts
- * as the root of n, for its rows share errors, but not all. */
+/* What lets a row into its interval, and what the row counts. */
 struct asking {
-    double factor, weight;
+    double asked, weight;
 };
 
-static int by_factor(const void *a, const void *b)
+static int by_asked(const void *a, const void *b)
 {
     const struct asking *x = a, *y = b;
-    return (x->factor > y->factor) - (x->factor < y->factor);
+    return (x->asked > y->asked) - (x->asked < y->asked);
+}
+
+/* The least that lets in the share asked for; 0 of none. */
+static double least_of(struct asking *all, size_t count)
+{
+    double whole = 0.0, inside = 0.0;
+    size_t at = 0;
+    qsort(all, count, sizeof *all, by_asked);
+    for (size_t i = 0; i < count; i++)
+        whole += all[i].weight;
+    while (at < count && inside + all[at].weight < probability * whole)
+        inside += all[at++].weight;
+    return count > 0 ? all[at].asked * (1.0 + rounding) : 0.0;
+}
+
+/* The variance that a row asks for beside that of the figures. */
+static double asked_variance(const struct spread_row *row)
+{
+    return fmax(pow(row->log_error / half_width, 2) - pow(row->figure_spread, 2), 0.0);
 }
 
 static double least_factor(struct arena *arena, const struct spread *s,
-                           const struct spread_row *rows, size_t count, const char *but)
+                           const struct plain_rows *all)
 {
-    struct asking *all = ARENA_ARRAY(arena, struct asking, count + 1);
-    double whole = 0.0, inside = 0.0;
-    size_t taken = 0, at = 0;
-    for (size_t i = 0; i < count; i++) {
-        double n = 0.0, base = fmax(hypot(s->within, s->between[rows[i].nearness]), least);
-        for (size_t k = 0; k < count; k++)
-            n += same(&rows[k], &rows[i]);
-        double square = pow(rows[i].log_error / half_width, 2) - pow(rows[i].figure_spread, 2);
-        if (takes(&rows[i], but))
-            all[taken++] = (struct asking){sqrt(fmax(square, 0.0)) / base, 1.0 / sqrt(n)};
+    struct asking *asking = ARENA_ARRAY(arena, struct asking, all->count + 1);
+    for (size_t i = 0; i < all->count; i++) {
+        const struct spread_row *row = all->rows[i];
+        double n = 0.0, base = fmax(hypot(s->within, s->between[row->nearness]), least);
+        for (size_t k = 0; k < all->count; k++)
+            n += same_group(all->rows[k], row);
+        asking[i] = (struct asking){sqrt(asked_variance(row)) / base, 1.0 / n};
     }
-    qsort(all, taken, sizeof *all, by_factor);
-    for (size_t i = 0; i < taken; i++)
-        whole += all[i].weight;
-    while (at < taken && inside + all[at].weight < probability * whole)
-        inside += all[at++].weight;
-    return all[at].factor * (1.0 + rounding);
+    return least_of(asking, all->count);
+}
+
+/* What the rows of a class ask for beside what other rows do. */
+static double class_spread(struct arena *arena, const struct spread *s,
+                           const struct spread_row *rows, size_t count,
+                           const struct spread_row *but, enum spread_class of)
+{
+    struct asking *asking = ARENA_ARRAY(arena, struct asking, count + 1);
+    size_t taken = 0;
+    for (size_t i = 0; i < count; i++) {
+        double n = 0.0;
+        if (!rows[i].is[of] || left_with(&rows[i], but))
+            continue;
+        for (size_t k = 0; k < count; k++)
+            n += rows[k].is[of] && !left_with(&rows[k], but) && same_group(&rows[k], &rows[i]);
+        double more = asked_variance(&rows[i]) - pow(s->own[rows[i].nearness], 2);
+        asking[taken++] = (struct asking){fmax(more, 0.0), 1.0 / n};
+    }
+    return sqrt(least_of(asking, taken));
 }
 
 bool spread_estimate(struct arena *arena, const struct spread_row *rows, size_t count,
-                     const char *but, struct spread *out)
+                     const struct spread_row *but, struct spread *out)
 {
-    size_t taken = 0;
+    struct plain_rows all = {ARENA_ARRAY(arena, const struct spread_row *, count + 1), 0};
     for (size_t i = 0; i < count; i++)
-        taken += takes(&rows[i], but);
+        if (plain(&rows[i], but))
+            all.rows[all.count++] = &rows[i];
     *out = (struct spread){.factor = 1.0};
-    if (taken == 0)
+    if (all.count == 0)
         return false;
-    out->within = sqrt(within_variance(arena, rows, count, but));
-    shifts(arena, rows, count, but, out);
+    out->within = sqrt(within_variance(arena, &all));
+    shifts(arena, &all, out);
     ascend(out);
-    stretch(out, least_factor(arena, out, rows, count, but));
+    out->factor = least_factor(arena, out, &all);
+    for (int k = 0; k < NEARNESS_COUNT; k++)
+        out->own[k] = out->factor * hypot(out->within, out->between[k]);
+    for (int k = 0; k < SPREAD_CLASSES; k++)
+        out->classes[k] = class_spread(arena, out, rows, count, but, (enum spread_class)k);
     return true;
 }
 
-double spread_coverage_elsewhere(struct arena *arena, const struct spread_row *rows, size_t count)
+void spread_judge(struct arena *arena, const struct spread_row *rows, size_t count,
+                  struct spread_judged *out)
 {
-    double sum = 0.0, sources = 0.0;
     for (size_t i = 0; i < count; i++) {
+        size_t first = 0;
+        while (rows[first].way != rows[i].way ||
+               rows[first].key[rows[i].way] != rows[i].key[rows[i].way])
+            first++;
+        if (first < i)
+            continue; /* judged with the first that was left out with it */
         struct spread others;
-        if (!first_of(rows, i, false) ||
-            !spread_estimate(arena, rows, count, rows[i].source, &others))
-            continue;
-        sum += spread_coverage(&others, rows, count, rows[i].source);
-        sources++;
+        bool known = spread_estimate(arena, rows, count, &rows[i], &others);
+        for (size_t k = i; k < count; k++)
+            if (rows[k].way == rows[i].way && left_with(&rows[k], &rows[i]))
+                out[k] = (struct spread_judged){known ? spread_width(&others, &rows[k]) : NAN,
+                                                known && spread_covers(&others, &rows[k])};
     }
-    return sources > 0.0 ? sum / sources : NAN;
 }
 
 /* Share of the pairs within, each group the same; NAN without pairs. */
@@ -227,49 +286,17 @@ static double pairs_inside(const struct spread_member *m, size_t count, double s
     return groups > 0.0 ? sum / groups : NAN;
 }
 
-/* Share of the errors within, each group the same. */
-static double errors_inside(const struct spread_member *m, size_t count, double spread)
-{
-    double sum = 0.0, groups = 0.0;
-    for (size_t i = 0; i < count; i++) {
-        double inside = 0.0, all = 0.0;
-        bool first = true;
-        for (size_t k = 0; k < count; k++) {
-            if (strcmp(m[k].group, m[i].group) != 0)
-                continue;
-            first = first && k >= i;
-            inside += fabs(m[k].log_error) <= half_width * spread;
-            all++;
-        }
-        sum += first ? inside / all : 0.0;
-        groups += first;
-    }
-    return sum / groups;
-}
-
-/* The narrowest with which `inside` is the probability asked for. */
-static double narrowest(const struct spread_member *members, size_t count,
-                        double inside(const struct spread_member *, size_t, double))
+double spread_of_pairs(const struct spread_member *members, size_t count)
 {
     double low = 0.0, high = widest;
+    if (isnan(pairs_inside(members, count, 0.0)))
+        return NAN;
     for (int step = 0; step < BISECTIONS; step++) {
         double middle = 0.5 * (low + high);
-        if (inside(members, count, middle) < probability)
+        if (pairs_inside(members, count, middle) < probability)
             low = middle;
         else
             high = middle;
     }
     return high;
-}
-
-double spread_of_errors(const struct spread_member *members, size_t count)
-{
-    return count > 0 ? narrowest(members, count, errors_inside) : 0.0;
-}
-
-double spread_of_pairs(const struct spread_member *members, size_t count)
-{
-    if (isnan(pairs_inside(members, count, 0.0)))
-        return NAN;
-    return narrowest(members, count, pairs_inside);
 }

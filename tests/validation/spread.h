@@ -1,22 +1,34 @@
 /* spread.h - how wide the model's own error is, by what was measured: from residues of rows that
- * were left out by source.
+ * were left out with all of their source, of their framework, of their release, of their card.
  *
  * A residue is the scatter of a row around its source (the same everywhere) and a shift that all
  * rows of a source at one nearness share; shifts scatter the more, the less is known. Deviations of
  * shifts come from the mean size of robust medians, drawn towards that of all (few sources show
  * each), and no nearness is narrower than a nearer one. One factor on all then makes intervals hold
- * their share of the rows, for tails are heavier than a normal's; a source of n rows counts as the
- * root of n there. */
+ * their share of the rows, for tails are heavier than a normal's; each source counts the same
+ * there, in each way of leaving out. All of it is of dense models and of software that is not
+ * PyTorch's own; what those two classes need in addition is found likewise, independent of it. */
 #ifndef ORRERY_TESTS_SPREAD_H
 #define ORRERY_TESTS_SPREAD_H
 
 #include "analysis/record/evidence/model_error.h"
 #include "sim/arena.h"
 
+enum {
+    SPREAD_SOURCE, /* the first, that of groups */
+    SPREAD_WAYS = 4
+};
+enum spread_class {
+    SPREAD_NATIVE,
+    SPREAD_EXPERTS,
+    SPREAD_CLASSES
+};
+/* A row left out in one way: what it was left out with has its number there. */
 struct spread_row {
-    const char *source;
-    enum nearness nearness;
-    double log_error;     /* of measured over predicted, left out by its source */
+    unsigned key[SPREAD_WAYS], way;
+    enum nearness nearness; /* by the rows that stay */
+    bool is[SPREAD_CLASSES];
+    double log_error;     /* of measured over predicted */
     double figure_spread; /* of log predicted, by the catalogue's figures */
 };
 struct spread {
@@ -24,16 +36,24 @@ struct spread {
     double between[NEARNESS_COUNT]; /* of the shifts of sources */
     double own[NEARNESS_COUNT];     /* what intervals take: both, times the factor */
     double factor;
+    double classes[SPREAD_CLASSES]; /* in addition */
     unsigned sources[NEARNESS_COUNT];
 };
-/* Of all rows but those of `but` (NULL: all). False when there are none. */
+/* Of all rows but those that are left out with `but` in its way (NULL: all). False when no row is
+ * left that is of neither class. */
 bool spread_estimate(struct arena *arena, const struct spread_row *rows, size_t count,
-                     const char *but, struct spread *out);
-/* Share of the rows of a source (NULL: of all rows) inside their 80 % intervals; NAN of none. */
-double spread_coverage(const struct spread *spread, const struct spread_row *rows, size_t count,
-                       const char *source);
-/* Mean over sources of what the others' spread covers of each. */
-double spread_coverage_elsewhere(struct arena *arena, const struct spread_row *rows, size_t count);
+                     const struct spread_row *but, struct spread *out);
+/* Standard deviation of a row's logarithm, figures included. */
+double spread_width(const struct spread *spread, const struct spread_row *row);
+bool spread_covers(const struct spread *spread, const struct spread_row *row);
+
+/* Of each row by what the rows say that were not left out with it; NAN where none do. */
+struct spread_judged {
+    double width;
+    bool inside; /* of its 80 % interval */
+};
+void spread_judge(struct arena *arena, const struct spread_row *rows, size_t count,
+                  struct spread_judged *out);
 
 /* Two layouts of one model on one machine: the standard deviation of the difference of their
  * errors with which intervals hold 80 % of the pairs, each group the same; NAN without pairs. */
@@ -42,8 +62,5 @@ struct spread_member {
     double log_error;
 };
 double spread_of_pairs(const struct spread_member *members, size_t count);
-/* The standard deviation with which intervals hold 80 % of the errors, each group the same; 0 of
- * none. */
-double spread_of_errors(const struct spread_member *members, size_t count);
 
 #endif

@@ -12,15 +12,15 @@
 #include "spread.h"
 
 enum {
-    SOURCES = 14,
+    SOURCES = 24, /* the first 18 of neither class */
+    PLAIN = 18,
     OF_SOURCE = 16, /* rows */
     ROWS = SOURCES * OF_SOURCE,
     WORLDS = 120
 };
-static const char *const names[SOURCES] = {"a", "b", "c", "d", "e", "f", "g",
-                                           "h", "i", "j", "k", "l", "m", "n"};
 static const double within = 0.05, figures = 0.03;
-static const double between[NEARNESS_COUNT] = {0.04, 0.06, 0.1, 0.12, 0.2};
+static const double more[SPREAD_CLASSES] = {0.15, 0.3}; /* of PyTorch's own, of experts */
+static const double between[NEARNESS_COUNT] = {0.04, 0.05, 0.06, 0.1, 0.12, 0.2};
 
 /* One world: sources each with a shift of its own, as wide as its nearness says; x `size`. */
 static void plant(struct arena *arena, uint64_t world, double size, struct spread_row *out)
@@ -31,18 +31,32 @@ static void plant(struct arena *arena, uint64_t world, double size, struct sprea
         double shift = between[nearness] * random_normal(stream);
         for (unsigned i = 0; i < OF_SOURCE; i++)
             out[s * OF_SOURCE + i] = (struct spread_row){
-                .source = names[s],
+                .key = {s, s, s, s},
                 .nearness = nearness,
+                .is = {s >= PLAIN && s % 2 == 0, s >= PLAIN && s % 2 == 1},
                 .log_error = size * (shift + within * random_normal(stream) +
-                                     figures * random_normal(stream)),
+                                     figures * random_normal(stream) +
+                                     (s >= PLAIN ? more[s % 2] * random_normal(stream) : 0.0)),
                 .figure_spread = figures,
             };
     }
 }
 
 struct outcome {
-    double covered, own[NEARNESS_COUNT], within;
+    double covered, of_class[SPREAD_CLASSES], own[NEARNESS_COUNT], within;
 };
+
+/* Of the rows of a class, or of neither (-1). */
+static double share_inside(const struct spread *spread, const struct spread_row *rows, int class)
+{
+    double inside = 0.0, all = 0.0;
+    for (unsigned i = 0; i < ROWS; i++) {
+        const bool is_of = class < 0 ? !rows[i].is[0] && !rows[i].is[1] : rows[i].is[class];
+        inside += is_of && spread_covers(spread, &rows[i]);
+        all += is_of;
+    }
+    return inside / all;
+}
 
 /* What is estimated in one world is held to another; the mean over many. */
 static struct outcome play(double size_of_estimated)
@@ -55,7 +69,9 @@ static struct outcome play(double size_of_estimated)
         plant(arena, 2 * world, size_of_estimated, rows);
         plant(arena, 2 * world + 1, 1.0, fresh);
         assert_true(spread_estimate(arena, rows, ROWS, NULL, &spread));
-        sum.covered += spread_coverage(&spread, fresh, ROWS, NULL) / WORLDS;
+        sum.covered += share_inside(&spread, fresh, -1) / WORLDS;
+        for (int k = 0; k < SPREAD_CLASSES; k++)
+            sum.of_class[k] += share_inside(&spread, fresh, k) / WORLDS;
         sum.within += spread.within / WORLDS;
         for (int k = 0; k < NEARNESS_COUNT; k++) {
             assert_true(k == 0 || spread.own[k] >= spread.own[k - 1]);
@@ -72,10 +88,14 @@ static void test_new_sources_are_covered(void **state)
     struct outcome o = play(1.0);
     if (!(o.covered >= 0.75 && o.covered <= 0.9))
         fail_msg("80 %% intervals cover %.1f %% of new sources", 100.0 * o.covered);
+    for (int k = 0; k < SPREAD_CLASSES; k++)
+        if (!(o.of_class[k] >= 0.7 && o.of_class[k] <= 0.9))
+            fail_msg("80 %% intervals cover %.1f %% of new rows of class %d", 100.0 * o.of_class[k],
+                     k);
     /* Rows scatter by what is planted, the figures' part included. */
     assert_true(fabs(o.within / hypot(within, figures) - 1.0) < 0.1);
     /* Drawn towards their mean, but still told apart. */
-    assert_true(o.own[NEAR_NOTHING] > 1.4 * o.own[NEAR_LAYOUT]);
+    assert_true(o.own[NEAR_NOTHING] > 1.4 * o.own[NEAR_RUN]);
 }
 
 /* Residues of constants that have seen their rows are too small: planted, and noticed. */
@@ -93,16 +113,66 @@ static void test_a_source_is_judged_by_the_others(void **state)
     struct arena *arena = arena_create();
     struct spread_row rows[ROWS];
     struct spread all, others;
+    struct spread_judged judged[ROWS];
     plant(arena, 1, 1.0, rows);
     for (unsigned i = 0; i < OF_SOURCE; i++)
         rows[i].log_error += 1.0;
     assert_true(spread_estimate(arena, rows, ROWS, NULL, &all));
-    assert_true(spread_estimate(arena, rows, ROWS, names[0], &others));
-    assert_true(others.own[NEAR_LAYOUT] < 0.95 * all.own[NEAR_LAYOUT]);
-    assert_true(spread_coverage(&others, rows, ROWS, names[0]) == 0.0);
-    assert_true(spread_coverage_elsewhere(arena, rows, ROWS) <
-                spread_coverage(&others, rows, ROWS, NULL) + 0.1);
-    assert_false(spread_estimate(arena, rows, OF_SOURCE, names[0], &others));
+    assert_true(spread_estimate(arena, rows, ROWS, &rows[0], &others));
+    assert_true(others.own[NEAR_RUN] < 0.95 * all.own[NEAR_RUN]);
+    spread_judge(arena, rows, ROWS, judged);
+    for (unsigned i = 0; i < ROWS; i++) {
+        assert_true(spread_estimate(arena, rows, ROWS, &rows[i], &others));
+        assert_true(judged[i].width == spread_width(&others, &rows[i]));
+        assert_true(judged[i].inside == spread_covers(&others, &rows[i]));
+        assert_true(i >= OF_SOURCE || !judged[i].inside);
+    }
+    assert_false(spread_estimate(arena, rows, OF_SOURCE, &rows[0], &others));
+    arena_destroy(arena);
+}
+
+/* Left out in its way: rows of another source that share the key go with it, those of the same
+ * source with another key stay. */
+static void test_what_is_left_out(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct spread_row rows[4] = {
+        {.key = {0, 7}, .way = 1, .log_error = 0.1},
+        {.key = {0, 8}, .way = 1, .log_error = 0.2},
+        {.key = {1, 7}, .way = 1, .log_error = 5.0},
+        {.key = {1, 7}, .way = 0, .log_error = 5.0},
+    };
+    struct spread left;
+    assert_true(spread_estimate(arena, rows, 4, &rows[0], &left));
+    /* Of the second alone: an interval that just holds it. */
+    assert_true(fabs(left.own[NEAR_RUN] * 1.2815515655446004 - 0.2) < 1e-9);
+    rows[1].is[SPREAD_NATIVE] = true;
+    assert_false(spread_estimate(arena, rows, 4, &rows[0], &left));
+    arena_destroy(arena);
+}
+
+/* What a class asks for is in addition to what all ask for, in squares. */
+static void test_classes_are_in_addition(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    const double half_width = 1.2815515655446004;
+    struct spread_row rows[3] = {
+        {.key = {0}, .log_error = 0.3 * half_width},
+        {.key = {1}, .log_error = 0.5 * half_width, .is = {[SPREAD_EXPERTS] = true}},
+        {.key = {2}, .log_error = 0.1 * half_width, .is = {[SPREAD_NATIVE] = true}},
+    };
+    struct spread found;
+    assert_true(spread_estimate(arena, rows, 3, NULL, &found));
+    assert_true(fabs(found.own[NEAR_RUN] - 0.3) < 1e-9);
+    assert_true(fabs(found.classes[SPREAD_EXPERTS] - 0.4) < 1e-9);
+    assert_true(found.classes[SPREAD_NATIVE] == 0.0);
+    rows[1].is[SPREAD_NATIVE] = true;
+    found.classes[SPREAD_NATIVE] = 1.2;
+    assert_true(fabs(spread_width(&found, &rows[1]) - 1.3) < 1e-9);
+    rows[1].figure_spread = 1.0;
+    assert_true(fabs(spread_width(&found, &rows[1]) - hypot(1.3, 1.0)) < 1e-9);
     arena_destroy(arena);
 }
 
@@ -123,6 +193,8 @@ int main(void)
         cmocka_unit_test(test_new_sources_are_covered),
         cmocka_unit_test(test_residues_in_sample_do_not_cover),
         cmocka_unit_test(test_a_source_is_judged_by_the_others),
+        cmocka_unit_test(test_what_is_left_out),
+        cmocka_unit_test(test_classes_are_in_addition),
         cmocka_unit_test(test_pairs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -117,9 +117,7 @@ static void note_software(const struct launch_kind *kind, const struct launch_jo
                           struct launch_text *text)
 {
     const struct software_profile *s = &job->c->software;
-    const char *framework =
-        s->framework != NULL && s->framework[0] != '\0' ? s->framework : s->name;
-    if (strcmp(framework, kind->software) != 0) {
+    if (strcmp(software_framework(s), kind->software) != 0) {
         launch_say(text, LAUNCH_DIFFERS,
                    "the step was simulated as the profile %s runs it: %s fuses, overlaps and "
                    "allocates in its own way; `--set software=%s` simulates that",

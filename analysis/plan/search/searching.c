@@ -289,14 +289,14 @@ void searching_leaders_safe(struct searching *g)
     struct search *s = g->s;
     unsigned tried = 0;
     for (uint32_t i = 0; i < s->leader_count; i++)
-        if (s->leaders[i].nearness == NEAR_LAYOUT)
+        if (s->leaders[i].nearness <= NEAR_LAYOUT)
             return;
     for (uint32_t i = 0; i < g->order_count && tried < SAFE_TRIED_MAX && !searching_stopped(g);
          i++) {
         struct configuration c;
         struct search_row *row = g->order[i];
         plan_layout_apply(g->ground.base, &row->layout, &c);
-        if (model_error_of(&residues_shipped, &c, NULL).nearness != NEAR_LAYOUT)
+        if (model_error_of(&residues_shipped, &c, NULL).nearness > NEAR_LAYOUT)
             continue;
         tried++;
         const struct search_leader *played = find_played(g, row);

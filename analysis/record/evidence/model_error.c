@@ -1,38 +1,53 @@
 #include "analysis/record/evidence/model_error.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "models/sharding/sharding_kind.h"
 
-static const struct measured_rows measured[] = {
-#define ROWS(software, card, kinds, source, rows) {software, card, kinds, source, rows},
+static const struct measured_row measured[] = {
+#define ROW(id, source, software, card, kinds, month, gpus, hidden, native, log_error)             \
+    {id, source, {software, card, kinds, month, gpus, hidden, native}, log_error},
 #define SPREADS(...)
-#define EXPERTS(...)
-#include "analysis/record/evidence/residues_list.h"
-#undef ROWS
+#define CLASSES(...)
+#include "analysis/record/evidence/residues_list.inc"
+#undef ROW
 #undef SPREADS
-#undef EXPERTS
+#undef CLASSES
 };
 
 const struct residues residues_shipped = {
     .measured = measured,
     .count = sizeof measured / sizeof measured[0],
-#define ROWS(...)
-#define SPREADS(layout, card, software, machine, nothing, within, pair, words)                     \
-    .log_spread = {layout, card, software, machine, nothing}, .within_log_spread = within,         \
+#define ROW(...)
+#define SPREADS(run, layout, card, software, machine, nothing, within, pair, words)                \
+    .log_spread = {run, layout, card, software, machine, nothing}, .within_log_spread = within,    \
     .pair_log_spread = pair, .from = words,
-#define EXPERTS(spread, pair) .experts_log_spread = spread, .experts_pair_log_spread = pair,
-#include "analysis/record/evidence/residues_list.h"
-#include "sim/check.h"
-#undef ROWS
+#define CLASSES(native, experts, pair)                                                             \
+    .native_log_spread = native, .experts_log_spread = experts, .experts_pair_log_spread = pair,
+#include "analysis/record/evidence/residues_list.inc"
+#undef ROW
 #undef SPREADS
-#undef EXPERTS
+#undef CLASSES
 };
 
-const char *const nearness_names[] = {
-    "software, card, layout", "software, card", "software", "card", "neither", NULL};
+enum {
+    MONTHS_NEAR = 6,
+    GPUS_NEAR = 4,
+    HIDDEN_NEAR = 2
+};
+/* Of the distance that tells the nearest of several rows: octaves, kinds of layout, years. */
+static const double of_hidden = 2.0, of_unknown_month = 2.0, months_of_year = 12.0;
+
+const char *const nearness_names[] = {"release, card, size",
+                                      "software, card, layout",
+                                      "software, card",
+                                      "software",
+                                      "card",
+                                      "neither",
+                                      NULL};
 const char *const layout_kind_names[LAYOUT_KIND_COUNT] = {"tensor parallelism",
                                                           "tensor parallelism across nodes",
                                                           "pipelines",
@@ -41,7 +56,7 @@ const char *const layout_kind_names[LAYOUT_KIND_COUNT] = {"tensor parallelism",
                                                           "8-bit products",
                                                           "experts"};
 
-unsigned model_error_kinds(const struct configuration *c)
+static unsigned kinds_of(const struct configuration *c)
 {
     const struct layout_spec *l = &c->layout;
     return (l->tp > 1 ? LAYOUT_TENSOR : 0U) |
@@ -58,43 +73,117 @@ double model_error_shared(const struct model_error *a, const struct model_error 
     return fmax(1.0 - 0.5 * pair * pair / (a->log_spread * b->log_spread), 0.0);
 }
 
-struct model_error model_error_near(const struct residues *residues, const char *software,
-                                    const char *card, unsigned kinds, const char *but)
+struct model_error_step model_error_step(const struct configuration *c)
+{
+    return (struct model_error_step){.software = c->software.name,
+                                     .card = c->gpu.name,
+                                     .kinds = kinds_of(c),
+                                     .month = c->software.version.month,
+                                     .gpus = configuration_ranks(c),
+                                     .hidden = c->model.hidden,
+                                     .native = c->software.offers.native};
+}
+
+static bool within(uint64_t a, uint64_t b, uint64_t factor)
+{
+    return a <= factor * b && b <= factor * a;
+}
+
+static bool same_run(const struct model_error_step *step, const struct model_error_step *row)
+{
+    return (step->kinds & ~row->kinds) == 0 && step->month > 0 && row->month > 0 &&
+           step->month <= row->month + MONTHS_NEAR && row->month <= step->month + MONTHS_NEAR &&
+           within(step->gpus, row->gpus, GPUS_NEAR) &&
+           within(step->hidden, row->hidden, HIDDEN_NEAR);
+}
+
+/* But for layouts, which are counted over all rows: NEAR_RUN, or NEAR_CARD to NEAR_NOTHING. */
+static enum nearness nearness_of(const struct model_error_step *step,
+                                 const struct model_error_step *row)
+{
+    const bool same_card = strcmp(step->card, row->card) == 0;
+    if (row->kinds & ~step->kinds & LAYOUT_EXPERTS)
+        return NEAR_NOTHING; /* experts say nothing of a dense model */
+    if (strcmp(step->software, row->software) != 0)
+        return same_card ? NEAR_MACHINE : NEAR_NOTHING;
+    if (!same_card)
+        return NEAR_SOFTWARE;
+    return same_run(step, row) ? NEAR_RUN : NEAR_CARD;
+}
+
+/* Octaves of GPUs and hidden size, years, kinds of layout that one of both has. */
+static double distance(const struct model_error_step *a, const struct model_error_step *b)
+{
+    const double months = fabs((double)a->month - (double)b->month) / months_of_year;
+    double kinds = 0.0;
+    for (unsigned bit = 0; bit < LAYOUT_KIND_COUNT; bit++)
+        kinds += (a->kinds ^ b->kinds) >> bit & 1U;
+    return fabs(log2((double)a->gpus / (double)b->gpus)) +
+           of_hidden * fabs(log2((double)a->hidden / (double)b->hidden)) + kinds +
+           (a->month > 0 && b->month > 0 ? months : of_unknown_month);
+}
+
+static double spread_of(const struct residues *residues, enum nearness nearness, bool native,
+                        bool experts)
+{
+    return hypot(residues->log_spread[nearness],
+                 hypot(native ? residues->native_log_spread : 0.0,
+                       experts ? residues->experts_log_spread : 0.0));
+}
+
+/* The nearest and the largest of the rows at this nearness. */
+static void find_rows(const struct residues *residues, const struct model_error_step *step,
+                      const char *but, enum nearness nearness, struct model_error *out)
+{
+    for (size_t i = 0; i < residues->count; i++) {
+        const struct measured_row *m = &residues->measured[i];
+        enum nearness its = nearness_of(step, &m->step);
+        if ((but != NULL && strcmp(m->source, but) == 0) ||
+            (its == NEAR_RUN && nearness == NEAR_CARD ? NEAR_CARD : its) != nearness)
+            continue;
+        if (out->nearest == NULL || distance(step, &m->step) < distance(step, &out->nearest->step))
+            out->nearest = m;
+        if (out->largest == NULL || m->step.gpus > out->largest->step.gpus)
+            out->largest = m;
+    }
+}
+
+struct model_error model_error_near(const struct residues *residues,
+                                    const struct model_error_step *step, const char *but)
 {
     unsigned rows[NEARNESS_COUNT] = {0}, seen = 0;
     for (size_t i = 0; i < residues->count; i++) {
-        const struct measured_rows *m = &residues->measured[i];
-        bool same_software = strcmp(m->software, software) == 0, same_card = !strcmp(m->card, card);
-        if ((but != NULL && strcmp(m->source, but) == 0) || (m->kinds & ~kinds & LAYOUT_EXPERTS))
-            continue; /* experts say nothing of a dense model */
-        if (same_software && same_card) {
-            rows[NEAR_CARD] += m->rows;
-            seen |= m->kinds;
-        } else if (same_software) {
-            rows[NEAR_SOFTWARE] += m->rows;
-        } else if (same_card) {
-            rows[NEAR_MACHINE] += m->rows;
+        const struct measured_row *m = &residues->measured[i];
+        const enum nearness its = nearness_of(step, &m->step);
+        if (but != NULL && strcmp(m->source, but) == 0)
+            continue;
+        rows[its]++;
+        if (its <= NEAR_CARD) {
+            rows[NEAR_CARD] += its < NEAR_CARD;
+            seen |= m->step.kinds;
         }
     }
-    struct model_error out = {.nearness = NEAR_CARD, .kinds_unseen = kinds & ~seen};
+    struct model_error out = {.nearness = NEAR_RUN, .kinds_unseen = step->kinds & ~seen};
     while (out.nearness < NEAR_NOTHING && rows[out.nearness] == 0)
         out.nearness = (enum nearness)(out.nearness + 1);
-    out.rows = rows[out.nearness];
+    if (out.nearness < NEAR_NOTHING) {
+        out.rows = rows[out.nearness];
+        find_rows(residues, step, but, out.nearness, &out);
+    }
     if (out.nearness == NEAR_CARD && out.kinds_unseen == 0)
         out.nearness = NEAR_LAYOUT;
-    out.log_spread = residues->log_spread[out.nearness];
-    out.pair_log_spread = residues->pair_log_spread;
-    if (kinds & LAYOUT_EXPERTS) {
-        out.log_spread = fmax(out.log_spread, residues->experts_log_spread);
-        out.pair_log_spread = fmax(out.pair_log_spread, residues->experts_pair_log_spread);
-    }
+    const bool experts = step->kinds & LAYOUT_EXPERTS;
+    out.log_spread = spread_of(residues, out.nearness, step->native, experts);
+    out.pair_log_spread =
+        fmax(residues->pair_log_spread, experts ? residues->experts_pair_log_spread : 0.0);
     return out;
 }
 
 struct model_error model_error_of(const struct residues *residues, const struct configuration *c,
                                   const char *but)
 {
-    return model_error_near(residues, c->software.name, c->gpu.name, model_error_kinds(c), but);
+    const struct model_error_step step = model_error_step(c);
+    return model_error_near(residues, &step, but);
 }
 
 static const char *first_unseen(unsigned kinds)
@@ -105,30 +194,44 @@ static const char *first_unseen(unsigned kinds)
     return layout_kind_names[bit];
 }
 
-const char *model_error_sentence(const struct model_error *error, char *out, size_t size)
+static int say_nearness(const struct model_error *error, char *out, size_t size)
 {
     switch (error->nearness) {
+    case NEAR_RUN:
+        return snprintf(out, size, "%u measured steps of this release on this card, of such sizes",
+                        error->rows);
     case NEAR_LAYOUT:
-        snprintf(out, size, "%u measured steps of this software on this card", error->rows);
-        break;
+        return snprintf(out, size, "%u measured steps of this software on this card", error->rows);
     case NEAR_CARD:
-        snprintf(out, size, "no measurement of %s with this software on this card (%u without)",
-                 first_unseen(error->kinds_unseen), error->rows);
-        break;
+        return snprintf(out, size,
+                        "no measurement of %s with this software on this card (%u without)",
+                        first_unseen(error->kinds_unseen), error->rows);
     case NEAR_SOFTWARE:
-        snprintf(out, size, "no measurement of this software on this card (%u on other cards)",
-                 error->rows);
-        break;
+        return snprintf(out, size,
+                        "no measurement of this software on this card (%u on other cards)",
+                        error->rows);
     case NEAR_MACHINE:
-        snprintf(out, size, "no measurement of this software on this card (%u of other software)",
-                 error->rows);
-        break;
+        return snprintf(out, size,
+                        "no measurement of this software on this card (%u of other software)",
+                        error->rows);
     case NEAR_NOTHING:
-        snprintf(out, size,
-                 "no measurement of this software on this card, nor of either elsewhere");
-        break;
+        return snprintf(out, size,
+                        "no measurement of this software on this card, nor of either elsewhere");
     case NEARNESS_COUNT:
-        UNREACHABLE("nearness is an enum nearness");
+        break;
     }
+    UNREACHABLE("nearness is an enum nearness");
+}
+
+const char *model_error_sentence(const struct model_error *error, char *out, size_t size)
+{
+    const int length = say_nearness(error, out, size);
+    const struct measured_row *m = error->nearest;
+    if (m != NULL && length > 0 && (size_t)length < size)
+        snprintf(out + length, size - (size_t)length,
+                 "; the nearest, %s (%" PRIu64 " GPUs), is predicted %.0f %% %s; the largest has "
+                 "%" PRIu64 " GPUs",
+                 m->id, m->step.gpus, 100.0 * fabs(expm1(-m->log_error)),
+                 m->log_error > 0.0 ? "too fast" : "too slow", error->largest->step.gpus);
     return out;
 }

@@ -2,8 +2,9 @@
  *
  * It comes from clean rows of steps.csv predicted by constants that were fitted without the source
  * they are from, so it says how far off a step is that nobody has measured. How wide it is depends
- * on what has been measured: this software on this card with such a layout, or less. The numbers
- * and the list of what was measured are generated (residues_list.h); nothing here knows a name. */
+ * on what has been measured: such a run, this software on this card with such a layout, or less;
+ * PyTorch's own stack and mixtures of experts have an error in addition. The numbers and the list
+ * of what was measured are generated (residues_list.inc); nothing here knows a name. */
 #ifndef ORRERY_ANALYSIS_RECORD_EVIDENCE_MODEL_ERROR_H
 #define ORRERY_ANALYSIS_RECORD_EVIDENCE_MODEL_ERROR_H
 
@@ -16,6 +17,9 @@
 
 /* What was measured that is like a step, the nearest first. */
 enum nearness {
+    /* this software within half a year of the release, this card, every kind of layout, GPUs within
+     * a factor of four and hidden size within two */
+    NEAR_RUN,
     NEAR_LAYOUT,   /* this software on this card, every kind of layout that the step uses */
     NEAR_CARD,     /* this software on this card, not every kind of layout */
     NEAR_SOFTWARE, /* this software on other cards alone */
@@ -37,25 +41,34 @@ enum layout_kind {
     LAYOUT_KIND_COUNT = 7
 };
 extern const char *const layout_kind_names[LAYOUT_KIND_COUNT]; /* by bit */
-unsigned model_error_kinds(const struct configuration *c);
 
-/* Rows of one source with one software profile, card and set of kinds. */
-struct measured_rows {
+/* What a step is like, by which others are near. */
+struct model_error_step {
     const char *software, *card;
-    unsigned kinds;
-    const char *source;
-    unsigned rows;
+    unsigned kinds; /* of layout */
+    unsigned month; /* of the software's release, since year 0; 0: not known */
+    uint64_t gpus, hidden;
+    bool native; /* PyTorch's own stack, or no software is named (software_offers) */
+};
+struct model_error_step model_error_step(const struct configuration *c);
+
+/* A clean row of steps.csv. */
+struct measured_row {
+    const char *id, *source;
+    struct model_error_step step;
+    double log_error; /* of measured over predicted, by constants fitted without its source */
 };
 struct residues {
-    const struct measured_rows *measured;
+    const struct measured_row *measured;
     size_t count;
     /* Standard deviations of log(measured / predicted), beside what the catalogue's figures say. */
     double log_spread[NEARNESS_COUNT]; /* never narrower than the nearer ones */
     double within_log_spread;          /* of the rows of a source around their median: part of it */
     double pair_log_spread; /* of the difference of two layouts of one model and machine */
-    /* The same two of mixtures of experts, at least: rows of dense models say nothing of them. */
-    double experts_log_spread, experts_pair_log_spread;
-    const char *from; /* what they were measured on, in a sentence */
+    /* In addition, independent of it: of PyTorch's own stack, of mixtures of experts. */
+    double native_log_spread, experts_log_spread;
+    double experts_pair_log_spread; /* of experts' pairs, at least */
+    const char *from;               /* what they were measured on, in a sentence */
 };
 extern const struct residues residues_shipped;
 
@@ -66,19 +79,24 @@ struct model_error {
     enum nearness nearness;
     unsigned kinds_unseen; /* with NEAR_CARD: kinds of layout without a row */
     unsigned rows;         /* that make it so near; 0 with NEAR_NOTHING */
+    const struct measured_row
+        *nearest; /* of these: the nearest in size, date and kinds of layout */
+    const struct measured_row
+        *largest; /* of these: on the most GPUs; NULL both with NEAR_NOTHING */
 };
-/* Of a step by its software profile, card and layout; `but`: as if this source had never measured
- * (NULL: all count). */
+/* Of a step; `but`: as if this source had never measured (NULL: all count). */
 struct model_error model_error_of(const struct residues *residues, const struct configuration *c,
                                   const char *but);
-/* The same by names. */
-struct model_error model_error_near(const struct residues *residues, const char *software,
-                                    const char *card, unsigned kinds, const char *but);
+struct model_error model_error_near(const struct residues *residues,
+                                    const struct model_error_step *step, const char *but);
 /* Share of the variance of their errors that two layouts of one model on one machine have in
  * common.
  */
 double model_error_shared(const struct model_error *a, const struct model_error *b);
-/* "no measurement of this software on this card; ..." into `out`, which is returned. */
+enum {
+    MODEL_ERROR_SENTENCE_MAX = 320
+};
+/* "no measurement of this software on this card; the nearest, ..." into `out`: returned. */
 const char *model_error_sentence(const struct model_error *error, char *out, size_t size);
 
 #endif

@@ -26,7 +26,7 @@ void uncertainty_record(const struct uncertainty *u, struct record *record)
 {
     const struct configuration *c = &u->step.scenario->configuration;
     struct uncertainty_row *row = record_add(record, ROW_uncertainty, 1);
-    char text[160];
+    char text[MODEL_ERROR_SENTENCE_MAX];
     row->draws = u->step.draw_count;
     row->constants = u->step.scenario->stated.constant_count;
     row->step_p10_s = uncertainty_step_s(&u->step, 0.1);

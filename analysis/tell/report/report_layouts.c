@@ -95,7 +95,7 @@ void report_leader_facts(struct fact *o, const struct search_leader *l,
     report_layout_facts(o, &row->layout);
     document_word(o, "detail", l->played ? "op" : "pass");
     document_word(o, "measured", nearness_names[l->nearness]);
-    document_flag(o, ".seen", l->nearness == NEAR_LAYOUT);
+    document_flag(o, ".seen", l->nearness <= NEAR_LAYOUT);
     document_real(o, "step_time_s", IN_SECONDS, l->step_s);
     document_real(o, "pass_step_time_s", IN_SECONDS, known_if(row->pass_s > 0.0, row->pass_s));
     document_real(o, "p10", IN_SECONDS, l->p10_s);

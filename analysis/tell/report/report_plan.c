@@ -441,7 +441,7 @@ struct fact *report_plan(struct arena *arena, const struct plan_told *told)
 {
     const struct search *s = told->search;
     struct fact *o = document_begin(arena, "orrery.plan/1", told->scenario);
-    char sentence[512];
+    char sentence[MODEL_ERROR_SENTENCE_MAX];
     report_terms_facts(o, &s->question);
     set_head(o, s);
     document_count(o, "searched", s->counts.considered);

@@ -16,11 +16,6 @@ enum {
  * arXiv:2205.05198, pipeline.csv: arXiv:2401.10241). */
 static const char tables_framework[] = "megatron";
 
-static const char *framework_of(const struct software_profile *profile)
-{
-    return *profile->framework != '\0' ? profile->framework : profile->name;
-}
-
 /* Reads one profile through the door; the rest of the scenario may be wrong. "": the default. */
 static bool read_profile(struct arena *arena, const char *catalogue, const char *name,
                          struct software_profile *out, struct error *error)
@@ -36,7 +31,7 @@ static bool read_profile(struct arena *arena, const char *catalogue, const char 
     bool found = out->name != NULL;
     if (found) {
         out->name = arena_text(arena, out->name);
-        out->framework = arena_text(arena, out->framework);
+        out->version.framework = arena_text(arena, out->version.framework);
         out->graphs.modules = arena_text(arena, out->graphs.modules);
         out->usual.sharding = arena_text(arena, out->usual.sharding);
         out->usual.full_sharding = arena_text(arena, out->usual.full_sharding);
@@ -146,8 +141,8 @@ static bool superseded(const struct validate_versions *versions, const struct so
     const uint64_t card = card_release(versions, run->gpu);
     for (unsigned i = 0; i < versions->count; i++) {
         const struct software_profile *newer = &versions->profiles[i];
-        if (strcmp(framework_of(newer), framework_of(p)) == 0 && newer->year > p->year &&
-            newer->year <= card)
+        if (strcmp(software_framework(newer), software_framework(p)) == 0 &&
+            newer->version.year > p->version.year && newer->version.year <= card)
             return true;
     }
     return false;
@@ -164,11 +159,12 @@ const struct software_profile *validate_version(const struct validate_versions *
     const struct software_profile *found = NULL;
     for (unsigned i = 0; i < versions->count; i++) {
         const struct software_profile *p = &versions->profiles[i];
-        if (strcmp(framework_of(p), framework) != 0 || superseded(versions, p, run))
+        if (strcmp(software_framework(p), framework) != 0 || superseded(versions, p, run))
             continue;
         bool better = found == NULL || (able(p, run) && !able(found, run));
         if (found != NULL && able(p, run) == able(found, run))
-            better = able(p, run) ? p->year < found->year : p->year > found->year;
+            better = able(p, run) ? p->version.year < found->version.year
+                                  : p->version.year > found->version.year;
         found = better ? p : found;
     }
     return found;
@@ -179,6 +175,6 @@ const char *validate_framework_near(const struct validate_versions *versions, co
     const char *names[FRAMEWORKS_MAX];
     unsigned count = 0;
     for (; count < versions->count && count < FRAMEWORKS_MAX; count++)
-        names[count] = framework_of(&versions->profiles[count]);
+        names[count] = software_framework(&versions->profiles[count]);
     return names_nearest(name, (struct name_list){names, count});
 }

@@ -465,7 +465,7 @@ static void hostile_names(void **state)
     memset(long_name, 'n', sizeof long_name - 1);
     s->configuration.gpu.name = "\n)\ntouch owned\n(";
     s->configuration.software.name = long_name;
-    s->configuration.software.framework = "c\nd";
+    s->configuration.software.version.framework = "c\nd";
     s->configuration.layout.order = "dp-tp-cp-pp";
     for (unsigned k = 0; k < launch_kind_count; k++) {
         struct launch_text text;

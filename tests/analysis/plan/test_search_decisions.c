@@ -239,7 +239,7 @@ static bool was_measured(const struct search *s, const struct search_row *row)
 {
     struct configuration c;
     plan_layout_apply(s->base, &row->layout, &c);
-    return model_error_of(&residues_shipped, &c, NULL).nearness == NEAR_LAYOUT;
+    return model_error_of(&residues_shipped, &c, NULL).nearness <= NEAR_LAYOUT;
 }
 
 /* No step of Megatron-LM with sharded weights or split sequences was measured on H100: where such a
@@ -261,7 +261,7 @@ static void the_fastest_measured_is_told(void **state)
             best_s = fmin(best_s, all[i].leader.step_s);
     assert_true(!was_measured(s, s->leaders[0].row) && s->has_safe);
     assert_true(was_measured(s, s->safe.row) && s->safe.step_s == best_s);
-    assert_true(s->safe.nearness == NEAR_LAYOUT && s->safe.as_fast_probability < 0.5);
+    assert_true(s->safe.nearness <= NEAR_LAYOUT && s->safe.as_fast_probability < 0.5);
     search_destroy(s);
     scenario_destroy(scenario);
     arena_destroy(arena);

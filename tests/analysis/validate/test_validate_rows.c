@@ -308,12 +308,12 @@ static void test_no_version_is_older_than_the_card(void **state)
                                          .attention = "",
                                          .recompute = "",
                                          .precision = "bf16"};
-        assert_int_equal(validate_version(versions, &run)->year, cards[i].release);
+        assert_int_equal(validate_version(versions, &run)->version.year, cards[i].release);
     }
     const struct software_profile *usual = &versions->profiles[versions->count];
     for (unsigned i = 0; i < versions->count; i++)
-        if (strcmp(versions->profiles[i].framework, usual->framework) == 0)
-            assert_true(versions->profiles[i].year <= usual->year);
+        if (strcmp(versions->profiles[i].version.framework, usual->version.framework) == 0)
+            assert_true(versions->profiles[i].version.year <= usual->version.year);
     arena_destroy(w.arena);
 }
 
@@ -325,15 +325,15 @@ static void test_what_a_version_can_do(void **state)
     assert_non_null(versions);
     struct validate_run run = {
         .attention = "math", .software = "megatron", .recompute = "", .precision = "bf16"};
-    uint64_t oldest = validate_version(versions, &run)->year;
+    uint64_t oldest = validate_version(versions, &run)->version.year;
     run.recompute = "selective";
-    assert_true(validate_version(versions, &run)->year > oldest);
+    assert_true(validate_version(versions, &run)->version.year > oldest);
     run.recompute = "full";
-    assert_true(validate_version(versions, &run)->year == oldest);
+    assert_true(validate_version(versions, &run)->version.year == oldest);
     run.layout.sequence_parallel = true;
-    uint64_t later = validate_version(versions, &run)->year;
+    uint64_t later = validate_version(versions, &run)->version.year;
     run.attention = "flash2";
-    uint64_t latest = validate_version(versions, &run)->year;
+    uint64_t latest = validate_version(versions, &run)->version.year;
     assert_true(oldest < later && later < latest);
     run.software = "";
     assert_non_null(validate_version(versions, &run));

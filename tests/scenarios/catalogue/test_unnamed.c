@@ -23,7 +23,7 @@ enum {
 static const char of_none[] = "unnamed";
 static const char *const decided[] = {"bucket",      "gradients",       "fp8_recipe",
                                       "even_stages", "usual_attention", "interleaves",
-                                      "year",        "block_recompute"};
+                                      "year",        "block_recompute", "native"};
 /* Exact: they follow from decisions, not from how well something is done. */
 static const char *const exact[] = {"bucket", "gradient_kept_bytes", "cp_gradient_bytes"};
 
@@ -61,8 +61,9 @@ static struct scenario *read_software(const char *line)
 static bool is_superseded(const struct software_profile *p, const struct profiles *all)
 {
     for (unsigned i = 0; i < all->count; i++)
-        if (*p->framework != '\0' && strcmp(all->rows[i]->framework, p->framework) == 0 &&
-            all->rows[i]->year > p->year)
+        if (*p->version.framework != '\0' &&
+            strcmp(all->rows[i]->version.framework, p->version.framework) == 0 &&
+            all->rows[i]->version.year > p->version.year)
             return true;
     return false;
 }

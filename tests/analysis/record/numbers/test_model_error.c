@@ -10,22 +10,32 @@
 
 #include "analysis/record/evidence/model_error.h"
 
-static const struct measured_rows rows[] = {
-    {"alpha", "red", LAYOUT_TENSOR, "s", 3},
-    {"alpha", "red", LAYOUT_PIPELINE, "t", 4},
-    {"alpha", "blue", LAYOUT_CONTEXT, "t", 5},
-    {"beta", "green", 0, "u", 6},
+#define JUNE 24306 /* of 2025 */
+static const struct measured_row rows[] = {
+    {"a", "s", {"alpha", "red", LAYOUT_TENSOR, JUNE, 64, 4096, false}, 0.02},
+    {"b", "s", {"alpha", "red", LAYOUT_TENSOR, JUNE, 512, 4096, false}, -0.03},
+    {"c", "t", {"alpha", "red", LAYOUT_PIPELINE, 0, 64, 8192, false}, 0.04},
+    {"d", "t", {"alpha", "blue", LAYOUT_CONTEXT, JUNE, 8, 4096, false}, 0.05},
+    {"e", "u", {"beta", "green", 0, JUNE, 8, 1024, false}, 0.06},
 };
 static const struct residues planted = {
     .measured = rows,
     .count = sizeof rows / sizeof rows[0],
-    .log_spread = {0.05, 0.06, 0.1, 0.12, 0.2},
+    .log_spread = {0.04, 0.05, 0.06, 0.1, 0.12, 0.2},
     .within_log_spread = 0.03,
     .pair_log_spread = 0.04,
+    .native_log_spread = 0.12,
     .experts_log_spread = 0.15,
     .experts_pair_log_spread = 0.02,
     .from = "planted",
 };
+
+static struct model_error near(const char *software, const char *card, unsigned kinds,
+                               const char *but)
+{
+    const struct model_error_step step = {software, card, kinds, 0, 64, 4096, false};
+    return model_error_near(&planted, &step, but);
+}
 
 static void test_nearness(void **state)
 {
@@ -36,69 +46,142 @@ static void test_nearness(void **state)
         enum nearness nearness;
         const char *says;
     } cases[] = {
-        {"alpha", "red", NULL, 0, 7, NEAR_LAYOUT, "7 measured steps of this software on this card"},
-        {"alpha", "red", NULL, LAYOUT_TENSOR | LAYOUT_PIPELINE, 7, NEAR_LAYOUT, "7 measured"},
-        {"alpha", "red", NULL, LAYOUT_FP8, 7, NEAR_CARD, "no measurement of 8-bit products with"},
-        {"alpha", "red", "t", LAYOUT_PIPELINE, 3, NEAR_CARD, "no measurement of pipelines with"},
-        {"alpha", "blue", "t", 0, 7 - 4, NEAR_SOFTWARE,
-         "of this software on this card (3 on other"},
-        {"alpha", "green", NULL, 0, 12, NEAR_SOFTWARE, "(12 on other cards)"},
-        {"beta", "red", NULL, 0, 6, NEAR_SOFTWARE, "(6 on other cards)"},
-        {"beta", "red", "u", 0, 7, NEAR_MACHINE, "(7 of other software)"},
-        {"gamma", "green", NULL, 0, 6, NEAR_MACHINE,
+        {"alpha", "red", NULL, 0, 3, NEAR_LAYOUT, "3 measured steps of this software on this card"},
+        {"alpha", "red", NULL, LAYOUT_TENSOR | LAYOUT_PIPELINE, 3, NEAR_LAYOUT, "3 measured"},
+        {"alpha", "red", NULL, LAYOUT_FP8, 3, NEAR_CARD, "no measurement of 8-bit products with"},
+        {"alpha", "red", "t", LAYOUT_PIPELINE, 2, NEAR_CARD, "no measurement of pipelines with"},
+        {"alpha", "blue", "t", 0, 2, NEAR_SOFTWARE, "of this software on this card (2 on other"},
+        {"alpha", "green", NULL, 0, 4, NEAR_SOFTWARE, "(4 on other cards)"},
+        {"beta", "red", NULL, 0, 1, NEAR_SOFTWARE, "(1 on other cards)"},
+        {"beta", "red", "u", 0, 3, NEAR_MACHINE, "(3 of other software)"},
+        {"gamma", "green", NULL, 0, 1, NEAR_MACHINE,
          "no measurement of this software on this card"},
         {"gamma", "white", NULL, 0, 0, NEAR_NOTHING, "nor of either elsewhere"},
         {"beta", "green", "u", 0, 0, NEAR_NOTHING, "no measurement of this software on this card"},
     };
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char text[160];
-        struct model_error e = model_error_near(&planted, cases[i].software, cases[i].card,
-                                                cases[i].kinds, cases[i].but);
+        char text[MODEL_ERROR_SENTENCE_MAX];
+        struct model_error e = near(cases[i].software, cases[i].card, cases[i].kinds, cases[i].but);
         assert_int_equal(e.nearness, cases[i].nearness);
         assert_int_equal(e.rows, cases[i].rows);
         assert_true(e.log_spread == planted.log_spread[e.nearness]);
+        assert_true((e.nearest == NULL) == (e.rows == 0));
         model_error_sentence(&e, text, sizeof text);
         if (strstr(text, cases[i].says) == NULL)
             fail_msg("case %u: %s", i, text);
     }
 }
 
-/* Rows of experts say nothing of dense models, and those of dense models do not narrow what experts
- * have shown. */
-static void test_experts(void **state)
+/* The narrowest width is earned: by the release, every kind of layout, GPUs and hidden size. */
+static void test_such_a_run(void **state)
 {
     (void)state;
-    static const struct measured_rows mixed[] = {
-        {"alpha", "red", LAYOUT_EXPERTS | LAYOUT_TENSOR, "s", 3},
-        {"alpha", "blue", 0, "t", 5},
+    const struct model_error_step such = {"alpha", "red", LAYOUT_TENSOR, JUNE, 64, 4096, false};
+    struct model_error_step step = such;
+    struct model_error e = model_error_near(&planted, &step, NULL);
+    char text[MODEL_ERROR_SENTENCE_MAX];
+    assert_true(e.nearness == NEAR_RUN && e.rows == 1 && e.log_spread == 0.04);
+    assert_string_equal(model_error_sentence(&e, text, sizeof text),
+                        "1 measured steps of this release on this card, of such sizes; the "
+                        "nearest, a (64 GPUs), is predicted 2 % too fast; the largest has 64 GPUs");
+    const struct {
+        unsigned month, kinds;
+        uint64_t gpus, hidden;
+        bool run;
+    } cases[] = {
+        {JUNE + 6, LAYOUT_TENSOR, 64, 4096, true},
+        {JUNE - 6, LAYOUT_TENSOR, 64, 4096, true},
+        {JUNE + 7, LAYOUT_TENSOR, 64, 4096, false},
+        {JUNE - 7, LAYOUT_TENSOR, 64, 4096, false},
+        {0, LAYOUT_TENSOR, 64, 4096, false},
+        {JUNE, LAYOUT_PIPELINE, 64, 4096, false},
+        {JUNE, 0, 64, 4096, true},
+        {JUNE, LAYOUT_TENSOR, 16, 4096, true},
+        {JUNE, LAYOUT_TENSOR, 15, 4096, false},
+        {JUNE, LAYOUT_TENSOR, 2048, 4096, true},
+        {JUNE, LAYOUT_TENSOR, 2049, 4096, false},
+        {JUNE, LAYOUT_TENSOR, 64, 8192, true},
+        {JUNE, LAYOUT_TENSOR, 64, 8193, false},
+        {JUNE, LAYOUT_TENSOR, 64, 2048, true},
+        {JUNE, LAYOUT_TENSOR, 64, 2047, false},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        step = such;
+        step.month = cases[i].month;
+        step.kinds = cases[i].kinds;
+        step.gpus = cases[i].gpus;
+        step.hidden = cases[i].hidden;
+        if ((model_error_near(&planted, &step, NULL).nearness == NEAR_RUN) != cases[i].run)
+            fail_msg("case %u", i);
+    }
+}
+
+/* The nearest row in size, date and kinds; the largest on the most GPUs; both of the same rows. */
+static void test_nearest_rows(void **state)
+{
+    (void)state;
+    struct model_error_step step = {"alpha", "red", LAYOUT_TENSOR, 0, 400, 4096, false};
+    struct model_error e = model_error_near(&planted, &step, NULL);
+    assert_string_equal(e.nearest->id, "b");
+    assert_string_equal(e.largest->id, "b");
+    step.gpus = 64;
+    assert_string_equal(model_error_near(&planted, &step, NULL).nearest->id, "a");
+    step.kinds = LAYOUT_PIPELINE;
+    step.hidden = 8192;
+    assert_string_equal(model_error_near(&planted, &step, NULL).nearest->id, "c");
+    assert_string_equal(model_error_near(&planted, &step, NULL).largest->id, "b");
+    assert_string_equal(model_error_near(&planted, &step, "s").largest->id, "c");
+}
+
+/* PyTorch's own stack and experts are wider, each in addition; rows of experts say nothing of dense
+ * models. */
+static void test_classes(void **state)
+{
+    (void)state;
+    static const struct measured_row mixed[] = {
+        {"a", "s", {"alpha", "red", LAYOUT_EXPERTS | LAYOUT_TENSOR, 0, 64, 4096, false}, 0.0},
+        {"b", "t", {"alpha", "blue", 0, 0, 64, 4096, false}, 0.0},
     };
     struct residues both = planted;
     both.measured = mixed;
     both.count = 2;
-    struct model_error e = model_error_near(&both, "alpha", "red", LAYOUT_TENSOR, NULL);
-    assert_true(e.nearness == NEAR_SOFTWARE && e.rows == 5 && e.log_spread == 0.1);
-    e = model_error_near(&both, "alpha", "red", LAYOUT_EXPERTS | LAYOUT_TENSOR, NULL);
-    assert_true(e.nearness == NEAR_LAYOUT && e.rows == 3 && e.log_spread == 0.15);
+    struct model_error_step step = {"alpha", "red", LAYOUT_TENSOR, 0, 64, 4096, false};
+    struct model_error e = model_error_near(&both, &step, NULL);
+    assert_true(e.nearness == NEAR_SOFTWARE && e.rows == 1 && e.log_spread == 0.1);
+    step.kinds |= LAYOUT_EXPERTS;
+    e = model_error_near(&both, &step, NULL);
+    assert_true(e.nearness == NEAR_LAYOUT && e.rows == 1);
+    assert_true(fabs(e.log_spread - hypot(0.05, 0.15)) < 1e-12);
     assert_true(e.pair_log_spread == 0.04); /* not narrower than that of dense ones */
-    e = model_error_near(&both, "alpha", "blue", LAYOUT_EXPERTS, NULL);
+    step.native = true;
+    e = model_error_near(&both, &step, NULL);
+    assert_true(fabs(e.log_spread - sqrt(0.05 * 0.05 + 0.15 * 0.15 + 0.12 * 0.12)) < 1e-12);
+    step.kinds = LAYOUT_TENSOR;
+    e = model_error_near(&both, &step, NULL);
+    assert_true(fabs(e.log_spread - hypot(0.1, 0.12)) < 1e-12);
+    step.card = "blue";
+    step.kinds = LAYOUT_EXPERTS;
+    e = model_error_near(&both, &step, NULL);
     assert_true(e.nearness == NEAR_CARD && e.kinds_unseen == LAYOUT_EXPERTS);
-    e = model_error_near(&both, "gamma", "white", LAYOUT_EXPERTS, NULL);
-    assert_true(e.nearness == NEAR_NOTHING && e.log_spread == 0.2);
+    both.experts_pair_log_spread = 0.3;
+    assert_true(model_error_near(&both, &step, NULL).pair_log_spread == 0.3);
+    step.kinds = 0;
+    assert_true(model_error_near(&both, &step, NULL).pair_log_spread == 0.04);
 }
 
 /* var(a - b) = a^2 + b^2 - 2 shared a b is the pairs' for layouts that are equally far off. */
 static void test_shared(void **state)
 {
     (void)state;
-    struct model_error near = model_error_near(&planted, "alpha", "red", 0, NULL);
-    struct model_error far = model_error_near(&planted, "gamma", "white", 0, NULL);
-    double a = near.log_spread, b = far.log_spread;
-    double same = 2.0 * a * a * (1.0 - model_error_shared(&near, &near));
+    struct model_error close = near("alpha", "red", 0, NULL);
+    struct model_error far = near("gamma", "white", 0, NULL);
+    double a = close.log_spread, b = far.log_spread;
+    double same = 2.0 * a * a * (1.0 - model_error_shared(&close, &close));
     assert_true(fabs(same - 0.04 * 0.04) < 1e-12);
-    double both = a * a + b * b - 2.0 * model_error_shared(&near, &far) * a * b;
+    double both = a * a + b * b - 2.0 * model_error_shared(&close, &far) * a * b;
     assert_true(fabs(both - (0.04 * 0.04 + (a - b) * (a - b))) < 1e-12);
     /* Layouts that differ by more than their errors share nothing. */
-    struct model_error loose = near;
+    struct model_error loose = close;
     loose.pair_log_spread = 1.0;
     assert_true(model_error_shared(&loose, &loose) == 0.0);
 }
@@ -108,33 +191,33 @@ static void test_shipped(void **state)
 {
     (void)state;
     const struct residues *r = &residues_shipped;
-    assert_true(r->count > 5 && strstr(r->from, "steps.csv") != NULL);
+    assert_true(r->count > 5 && strstr(r->from, "clean rows, left out by source") != NULL);
     for (int k = 0; k < NEARNESS_COUNT; k++) {
         assert_true(r->log_spread[k] > 0.02 && r->log_spread[k] < 1.0);
         assert_true(k == 0 || r->log_spread[k] >= r->log_spread[k - 1]);
     }
     assert_true(r->within_log_spread > 0.0 && r->within_log_spread <= r->log_spread[0]);
     assert_true(r->pair_log_spread > 0.0);
+    assert_true(r->native_log_spread >= 0.0 && r->native_log_spread < 1.0);
+    assert_true(r->experts_log_spread >= 0.0 && r->experts_log_spread < 1.0);
     for (size_t i = 0; i < r->count; i++) {
-        const struct measured_rows *m = &r->measured[i];
-        assert_true(m->rows > 0 && m->kinds < 1U << LAYOUT_KIND_COUNT);
-        assert_int_equal(model_error_near(r, m->software, m->card, m->kinds, NULL).nearness,
-                         NEAR_LAYOUT);
+        const struct measured_row *m = &r->measured[i];
+        assert_true(m->step.kinds < 1U << LAYOUT_KIND_COUNT && m->step.gpus > 0);
+        assert_true(fabs(m->log_error) < 1.5);
+        const struct model_error e = model_error_near(r, &m->step, NULL);
+        assert_int_equal(e.nearness, m->step.month > 0 ? NEAR_RUN : NEAR_LAYOUT);
+        assert_true(e.largest->step.gpus >= m->step.gpus);
         for (size_t k = 0; k < i; k++)
-            assert_true(m->kinds != r->measured[k].kinds ||
-                        strcmp(m->software, r->measured[k].software) != 0 ||
-                        strcmp(m->card, r->measured[k].card) != 0 ||
-                        strcmp(m->source, r->measured[k].source) != 0);
+            assert_string_not_equal(m->id, r->measured[k].id);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nearness),
-        cmocka_unit_test(test_experts),
-        cmocka_unit_test(test_shared),
-        cmocka_unit_test(test_shipped),
+        cmocka_unit_test(test_nearness),     cmocka_unit_test(test_such_a_run),
+        cmocka_unit_test(test_nearest_rows), cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_shared),       cmocka_unit_test(test_shipped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,7 @@ static struct profiles {
     struct scenario *read[PROFILES_MAX];
     const struct software_profile *rows[PROFILES_MAX];
     unsigned count;
-} in_use;
+} in_use, superseded;
 static struct scenario *own;
 
 static bool is_of(const char *name, const char *const *list, size_t count)
@@ -87,12 +87,9 @@ static int set_up(void **state)
         all.count++;
     }
     for (unsigned i = 0; i < all.count; i++) {
-        if (is_superseded(all.rows[i], &all)) {
-            scenario_destroy(all.read[i]);
-            continue;
-        }
-        in_use.read[in_use.count] = all.read[i];
-        in_use.rows[in_use.count++] = all.rows[i];
+        struct profiles *to = is_superseded(all.rows[i], &all) ? &superseded : &in_use;
+        to->read[to->count] = all.read[i];
+        to->rows[to->count++] = all.rows[i];
     }
     own = read_software("");
     arena_destroy(arena);
@@ -104,6 +101,8 @@ static int tear_down(void **state)
     (void)state;
     for (unsigned i = 0; i < in_use.count; i++)
         scenario_destroy(in_use.read[i]);
+    for (unsigned i = 0; i < superseded.count; i++)
+        scenario_destroy(superseded.read[i]);
     scenario_destroy(own);
     return 0;
 }

@@ -84,11 +84,41 @@ static void test_folds_by_size(void **state)
     fit_rows_free(&rows);
 }
 
+/* A release of a framework is left out as one; versions of a framework are one framework. */
+static void test_keys(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct scenario s[4] = {0};
+    const struct {
+        const char *name, *framework;
+        unsigned month;
+        const char *by_framework, *by_release;
+    } cases[] = {{"megatron", "megatron", 5, "megatron", "megatron 5"},
+                 {"megatron-2021", "megatron", 5, "megatron", "megatron 5"},
+                 {"megatron", "megatron", 6, "megatron", "megatron 6"},
+                 {"nanotron", "", 5, "nanotron", "nanotron 5"}};
+    for (unsigned i = 0; i < 4; i++) {
+        const struct fit_row row = {.source = "here", .scenario = &s[i]};
+        struct software_profile *software = &s[i].configuration.software;
+        software->name = cases[i].name;
+        software->version.framework = cases[i].framework;
+        software->version.month = cases[i].month;
+        s[i].configuration.gpu.name = "card";
+        assert_string_equal(folds_key(arena, &row, CROSS_SOURCE, 1.0), "here");
+        assert_string_equal(folds_key(arena, &row, CROSS_CARD, 1.0), "card");
+        assert_string_equal(folds_key(arena, &row, CROSS_FRAMEWORK, 1.0), cases[i].by_framework);
+        assert_string_equal(folds_key(arena, &row, CROSS_RELEASE, 1.0), cases[i].by_release);
+    }
+    arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_remembered_is_noticed),
         cmocka_unit_test(test_folds_by_size),
+        cmocka_unit_test(test_keys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -152,6 +152,42 @@ static void test_what_is_left_out(void **state)
     arena_destroy(arena);
 }
 
+/* Errors around a source, in each way and at each nearness apart: the same rows with shifts of
+ * their own there scatter no more. */
+static void test_groups_are_apart(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct spread_row rows[3 * OF_SOURCE];
+    struct spread all;
+    for (unsigned group = 0; group < 3; group++)
+        for (unsigned i = 0; i < OF_SOURCE; i++)
+            rows[group * OF_SOURCE + i] = (struct spread_row){
+                .way = group == 1 ? 1 : 0,
+                .nearness = group == 2 ? NEAR_CARD : NEAR_RUN,
+                .log_error = 0.5 * (double)group + 0.01 * (i % 2 == 0 ? 1.0 : -1.0)};
+    assert_true(spread_estimate(arena, rows, 3 * OF_SOURCE, NULL, &all));
+    assert_true(all.within < 0.02);
+    assert_int_equal(all.sources[NEAR_RUN], 1); /* left out in two ways, one source */
+    assert_int_equal(all.sources[NEAR_CARD], 1);
+    arena_destroy(arena);
+}
+
+/* Sources count the same: many rows of one that is right leave the width to the five others. */
+static void test_sources_count_the_same(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct spread_row rows[50 + 5];
+    struct spread few, many;
+    for (unsigned i = 0; i < 50 + 5; i++)
+        rows[i] = (struct spread_row){.key = {i < 50 ? 0 : i}, .log_error = i < 50 ? 0.001 : 0.2};
+    assert_true(spread_estimate(arena, rows, 50 + 5, NULL, &many));
+    assert_true(spread_estimate(arena, rows + 49, 1 + 5, NULL, &few));
+    assert_true(fabs(many.own[NEAR_RUN] / few.own[NEAR_RUN] - 1.0) < 0.02);
+    arena_destroy(arena);
+}
+
 /* What a class asks for is in addition to what all ask for, in squares. */
 static void test_classes_are_in_addition(void **state)
 {
@@ -194,6 +230,8 @@ int main(void)
         cmocka_unit_test(test_residues_in_sample_do_not_cover),
         cmocka_unit_test(test_a_source_is_judged_by_the_others),
         cmocka_unit_test(test_what_is_left_out),
+        cmocka_unit_test(test_groups_are_apart),
+        cmocka_unit_test(test_sources_count_the_same),
         cmocka_unit_test(test_classes_are_in_addition),
         cmocka_unit_test(test_pairs),
     };

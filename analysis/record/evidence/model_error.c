@@ -131,45 +131,41 @@ static double spread_of(const struct residues *residues, enum nearness nearness,
                        experts ? residues->experts_log_spread : 0.0));
 }
 
-/* The nearest and the largest of the rows at this nearness. */
-static void find_rows(const struct residues *residues, const struct model_error_step *step,
-                      const char *but, enum nearness nearness, struct model_error *out)
+/* The rows at one nearness. */
+struct rows_near {
+    unsigned rows;
+    const struct measured_row *nearest, *largest;
+};
+
+static void find(struct rows_near *at, const struct model_error_step *step,
+                 const struct measured_row *row)
 {
-    for (size_t i = 0; i < residues->count; i++) {
-        const struct measured_row *m = &residues->measured[i];
-        enum nearness its = nearness_of(step, &m->step);
-        if ((but != NULL && strcmp(m->source, but) == 0) ||
-            (its == NEAR_RUN && nearness == NEAR_CARD ? NEAR_CARD : its) != nearness)
-            continue;
-        if (out->nearest == NULL || distance(step, &m->step) < distance(step, &out->nearest->step))
-            out->nearest = m;
-        if (out->largest == NULL || m->step.gpus > out->largest->step.gpus)
-            out->largest = m;
-    }
+    if (at->rows == 0 || distance(step, &row->step) < distance(step, &at->nearest->step))
+        at->nearest = row;
+    if (at->rows == 0 || row->step.gpus > at->largest->step.gpus)
+        at->largest = row;
+    at->rows++;
 }
 
 struct model_error model_error_near(const struct residues *residues,
                                     const struct model_error_step *step, const char *but)
 {
-    unsigned rows[NEARNESS_COUNT] = {0}, seen = 0;
+    struct rows_near at[NEARNESS_COUNT] = {{0}};
+    unsigned seen = 0;
     for (size_t i = 0; i < residues->count; i++) {
         const struct measured_row *m = &residues->measured[i];
         const enum nearness its = nearness_of(step, &m->step);
-        if (but != NULL && strcmp(m->source, but) == 0)
+        if (its == NEAR_NOTHING || (but != NULL && strcmp(m->source, but) == 0))
             continue;
-        rows[its]++;
-        if (its <= NEAR_CARD) {
-            rows[NEAR_CARD] += its < NEAR_CARD;
-            seen |= m->step.kinds;
-        }
+        find(&at[its], step, m);
+        seen |= its <= NEAR_CARD ? m->step.kinds : 0U;
     }
     struct model_error out = {.nearness = NEAR_RUN, .kinds_unseen = step->kinds & ~seen};
-    while (out.nearness < NEAR_NOTHING && rows[out.nearness] == 0)
+    while (out.nearness < NEAR_NOTHING && at[out.nearness].rows == 0)
         out.nearness = (enum nearness)(out.nearness + 1);
-    if (out.nearness < NEAR_NOTHING) {
-        out.rows = rows[out.nearness];
-        find_rows(residues, step, but, out.nearness, &out);
-    }
+    out.rows = at[out.nearness].rows;
+    out.nearest = at[out.nearness].nearest;
+    out.largest = at[out.nearness].largest;
     if (out.nearness == NEAR_CARD && out.kinds_unseen == 0)
         out.nearness = NEAR_LAYOUT;
     const bool experts = step->kinds & LAYOUT_EXPERTS;

@@ -147,13 +147,14 @@ static void scenarios_take_a_release(void **state)
     static const struct {
         const char *software;
         bool fusion, told;
-    } cases[] = {{"nemo", true, true},
-                 {"{profile: nemo, release: 2025-08}", false, false},
-                 {"{profile: nemo, release: 25.09}", true, false},
-                 {"{profile: nemo, release: 2025-08, router_fusion: true}", true, false},
-                 {"{profile: nemo, router_fusion: false}", false, true},
-                 {"{profile: nanotron, release: 2025-01}", false, false},
-                 {"nanotron", false, false}};
+        const char *month; /* of the release; NULL: the newest of nemo; "": none */
+    } cases[] = {{"nemo", true, true, NULL},
+                 {"{profile: nemo, release: 2025-08}", false, false, "2025-08"},
+                 {"{profile: nemo, release: 25.09}", true, false, "2025-09"},
+                 {"{profile: nemo, release: 2025-08, router_fusion: true}", true, false, "2025-08"},
+                 {"{profile: nemo, router_fusion: false}", false, true, NULL},
+                 {"{profile: nanotron, release: 2025-01}", false, false, "2025-01"},
+                 {"nanotron", false, false, ""}};
     for (unsigned i = 0; i < COUNT(cases); i++) {
         char text[512];
         snprintf(text, sizeof text,
@@ -166,6 +167,11 @@ static void scenarios_take_a_release(void **state)
         struct scenario *s = scenario_read("t", text, strlen(text), &how, &error);
         assert_non_null(s);
         assert_int_equal(s->configuration.software.experts.router_fusion, cases[i].fusion);
+        const unsigned month = s->configuration.software.version.month;
+        if (cases[i].month == NULL)
+            assert_true(is_newest_of_nemo(month));
+        else
+            assert_int_equal(month, release_month(cases[i].month));
         bool told = false;
         for (unsigned k = 0; k < s->choices.count; k++)
             if (s->choices.rows[k].key == CHOICE_RELEASE) {

@@ -6,13 +6,15 @@
 
 #include <cmocka.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analysis/record/evidence/model_error.h"
+#include "scenarios/assemble/scenario.h"
 
 #define JUNE 24306 /* of 2025 */
 static const struct measured_row rows[] = {
-    {"a", "s", {"alpha", "red", LAYOUT_TENSOR, JUNE, 64, 4096, false}, 0.02},
+    {"a", "s", {"alpha", "red", LAYOUT_TENSOR, JUNE, 64, 4096, false}, 0.2},
     {"b", "s", {"alpha", "red", LAYOUT_TENSOR, JUNE, 512, 4096, false}, -0.03},
     {"c", "t", {"alpha", "red", LAYOUT_PIPELINE, 0, 64, 8192, false}, 0.04},
     {"d", "t", {"alpha", "blue", LAYOUT_CONTEXT, JUNE, 8, 4096, false}, 0.05},
@@ -81,9 +83,10 @@ static void test_such_a_run(void **state)
     struct model_error e = model_error_near(&planted, &step, NULL);
     char text[MODEL_ERROR_SENTENCE_MAX];
     assert_true(e.nearness == NEAR_RUN && e.rows == 1 && e.log_spread == 0.04);
-    assert_string_equal(model_error_sentence(&e, text, sizeof text),
-                        "1 measured steps of this release on this card, of such sizes; the "
-                        "nearest, a (64 GPUs), is predicted 2 % too fast; the largest has 64 GPUs");
+    assert_string_equal(
+        model_error_sentence(&e, text, sizeof text),
+        "1 measured steps of this release on this card, of such sizes; the "
+        "nearest, a (64 GPUs), is predicted 18 % too fast; the largest has 64 GPUs");
     const struct {
         unsigned month, kinds;
         uint64_t gpus, hidden;
@@ -131,6 +134,35 @@ static void test_nearest_rows(void **state)
     assert_string_equal(model_error_near(&planted, &step, NULL).nearest->id, "c");
     assert_string_equal(model_error_near(&planted, &step, NULL).largest->id, "b");
     assert_string_equal(model_error_near(&planted, &step, "s").largest->id, "c");
+}
+
+/* Octaves of GPUs, twice those of hidden size, kinds of layout, years: each against an octave or
+ * less of GPUs. */
+static void test_distances(void **state)
+{
+    (void)state;
+    static const struct measured_row pairs[][2] = {
+        {{"near", "s", {"alpha", "red", 0, JUNE, 128, 4096, false}, 0.0},
+         {"far", "s", {"alpha", "red", 0, JUNE, 64, 6144, false}, 0.0}},
+        {{"near", "s", {"alpha", "red", 0, JUNE, 96, 4096, false}, 0.0},
+         {"far", "s", {"alpha", "red", LAYOUT_TENSOR, JUNE, 64, 4096, false}, 0.0}},
+        {{"near", "s", {"alpha", "red", 0, JUNE, 128, 4096, false}, 0.0},
+         {"far", "s", {"alpha", "red", 0, JUNE + 5, 64, 5800, false}, 0.0}},
+        {{"near", "s", {"alpha", "blue", 0, JUNE, 128, 4096, false}, 0.0},
+         {"far", "s", {"alpha", "blue", 0, JUNE - 24, 64, 4096, false}, 0.0}},
+        {{"near", "s", {"alpha", "blue", 0, JUNE, 128, 4096, false}, 0.0},
+         {"far", "s", {"alpha", "blue", 0, 0, 64, 4096, false}, 0.0}},
+    };
+    const struct model_error_step step = {"alpha", "red", 0, JUNE, 64, 4096, false};
+    for (unsigned i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        struct residues two = planted;
+        two.measured = pairs[i];
+        two.count = 2;
+        const struct model_error e = model_error_near(&two, &step, NULL);
+        assert_int_equal(e.rows, 2);
+        if (strcmp(e.nearest->id, "near") != 0)
+            fail_msg("pair %u", i);
+    }
 }
 
 /* PyTorch's own stack and experts are wider, each in addition; rows of experts say nothing of dense
@@ -186,6 +218,34 @@ static void test_shared(void **state)
     assert_true(model_error_shared(&loose, &loose) == 0.0);
 }
 
+/* What of a configuration counts. */
+static void test_steps_of_configurations(void **state)
+{
+    (void)state;
+    static const char text[] = "cluster: {gpu: h100-80gb-sxm, gpus: 16}\n"
+                               "model: {layers: 4, hidden: 2048, heads: 16, vocabulary: 32000}\n"
+                               "training: {sequence: 2048, global_batch: 32, precision: fp8}\n"
+                               "layout: {tp: 2, pp: 2, sharding: zero-1}\n"
+                               "software: {profile: %s, release: 2025-06}\n";
+    static const char *const profiles[] = {"nemo", "torchtitan"};
+    for (unsigned i = 0; i < 2; i++) {
+        char of[512];
+        struct error error = {""};
+        const int length = snprintf(of, sizeof of, text, profiles[i]);
+        struct scenario *s = scenario_read("t", of, (size_t)length, NULL, &error);
+        assert_non_null(s);
+        const struct model_error_step step = model_error_step(&s->configuration);
+        assert_string_equal(step.software, profiles[i]);
+        assert_string_equal(step.card, "h100-80gb-sxm");
+        assert_int_equal(step.kinds, LAYOUT_TENSOR | LAYOUT_PIPELINE | LAYOUT_FP8);
+        assert_int_equal(step.month, 2025 * 12 + 5);
+        assert_int_equal(step.gpus, 16);
+        assert_int_equal(step.hidden, 2048);
+        assert_int_equal(step.native, i == 1);
+        scenario_destroy(s);
+    }
+}
+
 /* The generated list: widths that ascend, rows of known kinds, no row twice. */
 static void test_shipped(void **state)
 {
@@ -216,7 +276,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nearness),     cmocka_unit_test(test_such_a_run),
-        cmocka_unit_test(test_nearest_rows), cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_nearest_rows), cmocka_unit_test(test_distances),
+        cmocka_unit_test(test_classes),      cmocka_unit_test(test_steps_of_configurations),
         cmocka_unit_test(test_shared),       cmocka_unit_test(test_shipped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

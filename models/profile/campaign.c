@@ -19,7 +19,7 @@ enum {
 const struct campaign_rules campaign_usual = {
     .budget_s = 180.0,
     .rest_s = 5.0,
-    .measure = {.warmup_s = 0.03,
+    .measure = {.warmup_s = 0.2,
                 .sample_s = 1e-3,
                 .spread_ratio = 0.01,
                 .budget_s = 1.0,

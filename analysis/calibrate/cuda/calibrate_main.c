@@ -312,8 +312,9 @@ static int measure(struct arena *arena, const struct wishes *w,
         plan_add_grid(&plan, head.facts.memory_bytes, head.facts.cards);
     snprintf(head.gpu, sizeof head.gpu, "%s", w->gpu);
     snprintf(head.method, sizeof head.method, "%s",
-             w->simulated ? "simulated: times of a formula, noise of 0.5 %; no card was measured"
-                          : "orrery-calibrate: CUDA events, medians, inputs past L2, random data");
+             w->simulated
+                 ? "simulated: times of a formula, noise of 0.5 %; no card was measured"
+                 : "orrery-calibrate: CUDA events, graphs, medians, inputs past L2, normal data");
     if (!w->simulated)
         date_of_now(head.date);
     teller.writer = profile_write(arena, w->output, &head, &before, &error);

@@ -417,6 +417,7 @@ enum device_answer cuda_attention(struct cuda_machine *m, struct error *error)
     }
     m->work.own = w;
     m->work.end = end;
+    m->work.by_graph = true;
     *w = (struct cuda_attention_work){.next_uid = TENSOR_VIRTUAL,
                                       .scale = 1.0f / sqrtf((float)p->size[5]),
                                       .least = -INFINITY,

@@ -30,6 +30,8 @@ enum device_answer cuda_answer(cudaError_t code, const char *call, struct error 
     case cudaErrorInvalidValue:
     case cudaErrorInvalidConfiguration:
     case cudaErrorNotSupported:
+    case cudaErrorStreamCaptureUnsupported:
+    case cudaErrorStreamCaptureInvalidated:
         cudaGetLastError(); /* these leave the context as it was */
         return DEVICE_FAILED;
     default:
@@ -73,7 +75,8 @@ static enum device_answer describe(void *state, struct device_facts *out, struct
     struct cuda_machine *m = state;
     int runtime = 0, clock_khz = 0;
     char parts[3][DEVICE_TEXT_BYTES / 4] = {"", "", ""};
-    *out = (struct device_facts){.memory_bytes = (double)m->pool_bytes, .cards = m->cards};
+    *out = (struct device_facts){.memory_bytes = (double)m->properties.totalGlobalMem,
+                                 .cards = m->cards};
     CUDA_TRY(cudaRuntimeGetVersion(&runtime), error);
     CUDA_TRY(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, m->device), error);
     out->clock_max_hz = KILO * clock_khz;
@@ -110,6 +113,34 @@ static enum device_answer make(struct cuda_machine *m, struct error *error)
     return DEVICE_UNSUPPORTED;
 }
 
+enum device_answer cuda_capture(struct cuda_machine *m, unsigned count, cudaGraphExec_t *out,
+                                struct error *error)
+{
+    cudaGraph_t graph = NULL;
+    enum device_answer answer = DEVICE_DONE;
+    CUDA_TRY(cudaStreamBeginCapture(m->stream, cudaStreamCaptureModeThreadLocal), error);
+    for (unsigned i = 0; i < count && answer == DEVICE_DONE; i++)
+        answer = m->work.launch(m, i % m->work.copies, error);
+    cudaError_t ended = cudaStreamEndCapture(m->stream, &graph);
+    if (answer != DEVICE_DONE)
+        return answer;
+    CUDA_TRY(ended, error);
+    cudaError_t made = cudaGraphInstantiate(out, graph, 0);
+    cudaGraphDestroy(graph);
+    CUDA_TRY(made, error);
+    return DEVICE_DONE;
+}
+
+/* Libraries load their kernels at the first launch, which no capture allows. */
+static enum device_answer make_round(struct cuda_machine *m, struct error *error)
+{
+    enum device_answer answer = m->work.launch(m, 0, error);
+    if (answer != DEVICE_DONE)
+        return answer;
+    CUDA_TRY(cudaStreamSynchronize(m->stream), error);
+    return cuda_capture(m, m->work.copies, &m->work.round, error);
+}
+
 static enum device_answer prepare(void *state, const struct calibrate_point *point,
                                   struct error *error)
 {
@@ -122,6 +153,25 @@ static enum device_answer prepare(void *state, const struct calibrate_point *poi
         return answer;
     CHECK(m->work.launch != NULL && m->work.copies > 0);
     CUDA_TRY(cudaStreamSynchronize(m->stream), error);
+    return m->work.by_graph ? make_round(m, error) : DEVICE_DONE;
+}
+
+/* `count` launches at least, as whole rounds where they are run as a graph. */
+static enum device_answer launch_all(struct cuda_machine *m, unsigned count, unsigned *launched,
+                                     struct error *error)
+{
+    *launched = 0;
+    while (*launched < count) {
+        if (m->work.round != NULL) {
+            CUDA_TRY(cudaGraphLaunch(m->work.round, m->stream), error);
+            *launched += m->work.copies;
+            continue;
+        }
+        enum device_answer answer = m->work.launch(m, *launched % m->work.copies, error);
+        if (answer != DEVICE_DONE)
+            return answer;
+        *launched += 1;
+    }
     return DEVICE_DONE;
 }
 
@@ -129,16 +179,15 @@ static enum device_answer run(void *state, unsigned count, double *seconds, stru
 {
     struct cuda_machine *m = state;
     float elapsed_ms = 0.0f;
+    unsigned launched = 0;
     CUDA_TRY(cudaEventRecord(m->start, m->stream), error);
-    for (unsigned i = 0; i < count; i++) {
-        enum device_answer answer = m->work.launch(m, i % m->work.copies, error);
-        if (answer != DEVICE_DONE)
-            return answer;
-    }
+    enum device_answer answer = launch_all(m, count, &launched, error);
+    if (answer != DEVICE_DONE)
+        return answer;
     CUDA_TRY(cudaEventRecord(m->stop, m->stream), error);
     CUDA_TRY(cudaEventSynchronize(m->stop), error);
     CUDA_TRY(cudaEventElapsedTime(&elapsed_ms, m->start, m->stop), error);
-    *seconds = MILLISECOND * (double)elapsed_ms;
+    *seconds = MILLISECOND * (double)elapsed_ms * count / launched;
     return DEVICE_DONE;
 }
 
@@ -146,6 +195,8 @@ static void release(void *state)
 {
     struct cuda_machine *m = state;
     cudaStreamSynchronize(m->stream); /* what it would say, the next call says */
+    if (m->work.round != NULL)
+        cudaGraphExecDestroy(m->work.round);
     if (m->work.end != NULL)
         m->work.end(m);
     m->work = (struct cuda_work){.launch = NULL};

@@ -58,6 +58,16 @@ void cuda_gemm_close(struct cuda_machine *m)
     m->blas = NULL;
 }
 
+/* "-" adds the partial sums of 8-bit products inside the tensor cores, as forward passes do, and
+ * "split-sums" in fp32 outside of them (models/profile/profile_time.c has the names). Other formats
+ * have one way of adding. */
+static bool is_known(const struct calibrate_point *p, int8_t *fast)
+{
+    const bool eight = strcmp(p->type, "fp8") == 0;
+    *fast = eight && strcmp(p->name, "-") == 0;
+    return strcmp(p->name, "-") == 0 || (eight && strcmp(p->name, "split-sums") == 0);
+}
+
 struct cuda_gemm_types {
     cudaDataType_t operand, result;
     cublasComputeType_t compute;
@@ -224,7 +234,8 @@ static enum device_answer describe_product(struct cuda_machine *m, struct cuda_g
     const struct calibrate_point *p = &m->work.point;
     struct cuda_gemm_types types;
     const cublasOperation_t transposed = CUBLAS_OP_T;
-    if (strcmp(p->name, "-") != 0 || !types_of(p, &types)) {
+    int8_t fast;
+    if (!is_known(p, &fast) || !types_of(p, &types)) {
         error_set(error, "no product '%s' in %s", p->name, p->type);
         return DEVICE_UNSUPPORTED;
     }
@@ -233,6 +244,9 @@ static enum device_answer describe_product(struct cuda_machine *m, struct cuda_g
     BLAS_TRY(cublasLtMatmulDescCreate(&w->product, types.compute, CUDA_R_32F), error);
     BLAS_TRY(cublasLtMatmulDescSetAttribute(w->product, CUBLASLT_MATMUL_DESC_TRANSA, &transposed,
                                             sizeof transposed),
+             error);
+    BLAS_TRY(cublasLtMatmulDescSetAttribute(w->product, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast,
+                                            sizeof fast),
              error);
     enum device_answer answer = make_layouts(w, p, &types, error);
     return answer == DEVICE_DONE ? choose(m, w, error) : answer;
@@ -248,6 +262,7 @@ enum device_answer cuda_gemm(struct cuda_machine *m, struct error *error)
     }
     m->work.own = w;
     m->work.end = end_gemm;
+    m->work.by_graph = true;
     w->experts = p->kind == POINT_GROUPED ? (unsigned)p->size[3] : 1;
     w->beta = p->accumulate ? 1.0f : 0.0f;
     enum device_answer answer = describe_product(m, w, error);

@@ -19,12 +19,20 @@ struct alignas(16) Eight {
     __nv_bfloat162 pair[EACH / 2];
 };
 
-__device__ float random_value(uint64_t index, unsigned seed)
+__device__ float uniform_value(uint64_t index)
 {
-    uint64_t z = (index + seed) * 0x9E3779B97F4A7C15ull;
+    uint64_t z = index * 0x9E3779B97F4A7C15ull;
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
     z = (z ^ z >> 27) * 0x94D049BB133111EBull;
-    return static_cast<float>(static_cast<int32_t>(z >> 32)) * 0x1p-31f;
+    return (static_cast<float>(z >> 40) + 0.5f) * 0x1p-24f; // above 0, below 1
+}
+
+// Normal with deviation 1 (Box and Muller, 1958), as weights and activations are: how many bits turn
+// over from one operand to the next decides the power of a product, and with it the clock.
+__device__ float random_value(uint64_t index, unsigned seed)
+{
+    const float first = uniform_value(2 * (index + seed)), second = uniform_value(2 * (index + seed) + 1);
+    return sqrtf(-2.0f * __logf(first)) * __cosf(6.2831853f * second);
 }
 
 template <typename T> __global__ void fill(T *out, size_t count, unsigned seed)
@@ -141,13 +149,17 @@ __global__ void rowwise(const Eight *a, const Eight *b, Eight *out, float *loss)
     }
 }
 
-// Rows of a table, drawn by a hash.
+// Rows of a table, drawn by a hash. All loads of a row are under way before the first store.
 __global__ void embedding(const Eight *table, Eight *out, unsigned rows)
 {
-    unsigned from = blockIdx.x * 2654435761u % rows;
-    for (int i = threadIdx.x; i < ROW / EACH; i += THREADS)
-        out[static_cast<size_t>(blockIdx.x) * (ROW / EACH) + i] =
-            table[static_cast<size_t>(from) * (ROW / EACH) + i];
+    constexpr int LOADS = ROW / EACH / THREADS;
+    const size_t from = static_cast<size_t>(blockIdx.x * 2654435761u % rows) * (ROW / EACH);
+    const size_t to = static_cast<size_t>(blockIdx.x) * (ROW / EACH);
+    Eight x[LOADS];
+    for (int i = 0; i < LOADS; i++)
+        x[i] = table[from + i * THREADS + threadIdx.x];
+    for (int i = 0; i < LOADS; i++)
+        out[to + i * THREADS + threadIdx.x] = x[i];
 }
 
 // Reads gradient, master, both moments in fp32; writes master and moments, and the bf16 weight.

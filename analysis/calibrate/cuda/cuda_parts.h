@@ -20,6 +20,10 @@ struct cuda_work {
     void *own;
     unsigned copies;                /* of the operands */
     char *operand[CUDA_COPIES_MAX]; /* where each copy begins */
+    /* The card's time is asked for and not the host's: a round of launches, one for each copy of
+     * the operands, is captured and run as one graph. A maker says so; NULL until it is made. */
+    bool by_graph;
+    cudaGraphExec_t round;
 };
 struct cuda_machine {
     int device, cards;
@@ -47,6 +51,11 @@ void *cuda_take(struct cuda_machine *m, size_t bytes);
  * fills them with random numbers of `type`. */
 enum device_answer cuda_operands(struct cuda_machine *m, size_t bytes, const char *type,
                                  struct error *error);
+
+/* Captures `count` launches of the work, on its operands in turn, into a graph that the caller
+ * destroys. */
+enum device_answer cuda_capture(struct cuda_machine *m, unsigned count, cudaGraphExec_t *out,
+                                struct error *error);
 
 /* Makers, one for each family. */
 enum device_answer cuda_gemm(struct cuda_machine *m, struct error *error);

@@ -34,6 +34,7 @@ enum device_answer cuda_stream(struct cuda_machine *m, struct error *error)
         return DEVICE_UNSUPPORTED;
     }
     m->work.launch = launch_stream;
+    m->work.by_graph = true;
     enum device_answer answer = cuda_operands(
         m, (size_t)p->size[0] + ROOM_BYTES, strcmp(p->name, "adam") == 0 ? "fp32" : "bf16", error);
     if (answer != DEVICE_DONE)
@@ -157,33 +158,18 @@ static void end_graph(struct cuda_machine *m)
     cudaGraphExecDestroy((cudaGraphExec_t)m->work.own);
 }
 
-static enum device_answer capture(struct cuda_machine *m, struct error *error)
-{
-    cudaGraph_t graph;
-    cudaGraphExec_t ready;
-    CUDA_TRY(cudaStreamBeginCapture(m->stream, cudaStreamCaptureModeThreadLocal), error);
-    enum device_answer answer = launch_kernels(m, 0, error);
-    cudaError_t ended = cudaStreamEndCapture(m->stream, &graph);
-    if (answer != DEVICE_DONE)
-        return answer;
-    CUDA_TRY(ended, error);
-    cudaError_t made = cudaGraphInstantiate(&ready, graph, 0);
-    cudaGraphDestroy(graph);
-    CUDA_TRY(made, error);
-    m->work.own = ready;
-    m->work.end = end_graph;
-    return DEVICE_DONE;
-}
-
 enum device_answer cuda_launches(struct cuda_machine *m, struct error *error)
 {
-    bool graph = strcmp(m->work.point.name, "graph") == 0;
+    cudaGraphExec_t ready = NULL;
     m->work.copies = 1;
-    if (graph) {
-        enum device_answer answer = capture(m, error);
-        if (answer != DEVICE_DONE)
-            return answer;
-    }
-    m->work.launch = graph ? launch_graph : launch_kernels;
+    m->work.launch = launch_kernels;
+    if (strcmp(m->work.point.name, "graph") != 0)
+        return DEVICE_DONE;
+    enum device_answer answer = cuda_capture(m, 1, &ready, error);
+    m->work.launch = answer == DEVICE_DONE ? launch_graph : NULL;
+    if (answer != DEVICE_DONE)
+        return answer;
+    m->work.own = ready;
+    m->work.end = end_graph;
     return DEVICE_DONE;
 }

@@ -235,6 +235,15 @@ static bool like_of(const struct gpu_spec *gpu, const struct calibrate_point *p,
            gpu_has_attention(gpu, out->core.kind);
 }
 
+double profile_time_modelled_s(const struct gpu_spec *gpu, const struct calibrate_point *point)
+{
+    struct kernel like;
+    if (!like_of(gpu, point, &like))
+        return 0.0;
+    struct kernel kernel = kernel_at(&like, point);
+    return modelled_s(gpu, &kernel);
+}
+
 static int rising(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;

@@ -24,6 +24,9 @@ kernel_lookup_fn profile_time_lookup;
 /* The measurement that tells the time of a kernel best; false: none does (unfused attention has no
  * kernel of its own, streaming ones do not depend on the name alone). */
 bool profile_time_point(const struct kernel *kernel, struct calibrate_point *out);
+/* Seconds of the structural model for what the point measures; 0: it models no such kernel (copies,
+ * launches, collectives, a format or attention that the card has not). */
+double profile_time_modelled_s(const struct gpu_spec *gpu, const struct calibrate_point *point);
 /* NULL, or a sentence: a point that no card with these figures can have measured, as of another
  * card or in other units. */
 const char *profile_time_impossible(struct arena *arena, const struct measured_profile *profile,

@@ -209,3 +209,51 @@ nccl_output() { # PROGRAM LINE GB_PER_S
     expect 3 "$ORRERY" check sub/hf.yaml
     said "there is no file 'c.json' in sub/"
 }
+
+# A card that moves 1 TB/s and starts in no time takes a second for 10^12 bytes.
+@test "what was measured stands beside the model, by family and length" {
+    card="--set cluster.gpu.hbm_bandwidth=1000GB/s --set cluster.gpu.hbm_efficiency=100% --set cluster.gpu.kernel_start=0s"
+    cp "$SCENARIOS/catalogue/profiles/simulated.db" own.db
+    sqlite3 own.db "create table old as select * from point limit 1; delete from point"
+    point() {
+        sqlite3 own.db "insert into point select '$1', $2, spread_ratio, samples, outliers, settled, clock_hz, power_w, slowing from old"
+    }
+    point "memory stream bf16 bytes=2000000000" 0.002
+    point "memory stream bf16 bytes=3000000000" 0.006
+    point "memory stream bf16 bytes=4000000000" 0.012
+    point "memory stream bf16 bytes=5000000000" 0.020
+    point "memory stream bf16 bytes=6000000000" 0.060
+    point "memory stream bf16 bytes=2000000" 0.000003
+    point "memory stream bf16 bytes=20000000" 0.000050
+    point "memory stream bf16 bytes=500000000" 0.000250
+    point "memory add bf16 bytes=2000000000" 0.0030
+    point "copy to-device fp32 bytes=65536" 0.000005
+    point "launch graph fp32 count=16" 0.000005
+    sqlite3 own.db "drop table old"
+    # shellcheck disable=SC2086
+    expect 0 "$ORRERY" profile model own.db "$hello" $card
+    tr -s ' ' <out >words
+    shows "simulated"
+    grep -qx " memory stream bf16 below 10 us 1 1.500 1.500 1.500" words
+    grep -qx " memory stream bf16 10 to 100 us 1 2.500 2.500 2.500" words
+    grep -qx " memory stream bf16 0.1 to 1 ms 1 0.500 0.500 0.500" words
+    grep -qx " memory stream bf16 above 1 ms 5 2.000 3.000 4.000" words
+    grep -qx " memory add bf16 above 1 ms 1 1.500 1.500 1.500" words
+    grep -qx " 2 points that the model of a kernel does not know" words
+    [ "$(grep -c "memory stream" out)" = 4 ]
+    expect 1 "$ORRERY" profile model own.db "$SCENARIOS/no-such.yaml"
+    expect 2 "$ORRERY" profile model own.db
+}
+
+@test "the profile of a real H100 is whole, of this card and of no other" {
+    real="$SCENARIOS/catalogue/profiles/h100-80gb-sxm-580.db"
+    expect 0 "$ORRERY" profile check "$real"
+    shows "447 points, 0 remarks"
+    expect 0 "$ORRERY" profile model "$real" "$hello"
+    grep -q "gemm split-sums fp8 accumulate " out
+    grep -q "attention cudnn bf16 causal " out
+    expect 3 "$ORRERY" profile model "$real" "$SCENARIOS/fsdp-7b.yaml"
+    said "is not a100-80gb-sxm"
+    expect 0 "$ORRERY" run "$SCENARIOS/llama3-70b-64xh100.yaml" --set "cluster.profile=$real" --no-db
+    grep "of the time on measured kernels" out | grep -q " 89.1 %"
+}

@@ -148,6 +148,29 @@ static int shapes(const struct profile_arguments *a, struct session *session, st
     return code;
 }
 
+/* Against the catalogue's figures of the scenario's card, whatever profile the scenario has. */
+static int model(const struct profile_arguments *a, struct session *session, struct arena *arena)
+{
+    struct measured_profile profile;
+    struct scenario *scenario;
+    struct error error = {""};
+    if (!profile_read(arena, a->line.positional[1], &profile, &error))
+        return trouble(session, &error, EXIT_REJECTED);
+    int code =
+        load_scenario(&a->line, a->line.positional[2], &a->scenario, session, false, &scenario);
+    if (scenario == NULL)
+        return code;
+    const struct card_told told = {.name = profile.head.facts.device,
+                                   .memory_bytes = profile.head.facts.memory_bytes};
+    if (card_agrees(&a->line, (struct card_arguments){a->scenario.catalogue, false}, session,
+                    a->line.positional[1], scenario->configuration.gpu.name, &told))
+        profile_tell_model(session, arena, &profile, &scenario->configuration.gpu);
+    else
+        code = EXIT_REJECTED;
+    scenario_destroy(scenario);
+    return code;
+}
+
 static int from(const struct profile_arguments *a, struct session *session, struct arena *arena)
 {
     struct error error = {""};
@@ -172,7 +195,7 @@ static const struct action {
 } actions[] = {
     {"show", 1, false, false, false, show},       {"check", 1, false, false, false, check},
     {"compare", 2, false, false, false, compare}, {"shapes", 1, false, true, true, shapes},
-    {"from", 1, true, true, false, from},
+    {"from", 1, true, true, false, from},         {"model", 2, false, false, true, model},
 };
 
 static const char *word(unsigned index)
@@ -213,8 +236,8 @@ static int run(const void *line, struct session *session)
         return code;
     }
     fprintf(session->notes,
-            "orrery profile: the first word is show, check, compare, shapes or "
-            "from%s%s%s\n",
+            "orrery profile: the first word is show, check, compare, model, shapes "
+            "or from%s%s%s\n",
             *wanted ? ", not '" : "", *wanted ? format_shown(wanted).s : "", *wanted ? "'" : "");
     return EXIT_USAGE;
 }
@@ -231,6 +254,9 @@ const struct command command_profile = {
                "after; exit\n"
                "                  code 3 where there are any\n"
                "compare A B       times of B over those of A, shape by shape\n"
+               "model A SCENARIO  measured over modelled time, by family and length, for the "
+               "card of\n"
+               "                  SCENARIO\n"
                "shapes SCENARIO   every kernel of a step with the seconds that rest on it, for\n"
                "                  orrery-calibrate --for; its collectives, with the lines of\n"
                "                  nccl-tests that measure them\n"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/output/text/format.h"
+#include "models/profile/profile_time.h"
 #include "sim/units.h"
 
 static const char head_lines[] =
@@ -136,4 +137,83 @@ void profile_tell_difference(const struct session *s, struct arena *arena,
         fprintf(s->out, ": the second takes %.3f of the first's time in the median, %.3f to %.3f",
                 ratios[common / 2], ratios[0], ratios[common - 1]);
     fputc('\n', s->out);
+}
+
+/* A family and a span of measured times: as long as ten times the span before. */
+struct ratio_group {
+    const struct calibrate_point *like;
+    unsigned span;
+};
+static const double span_ends_s[] = {10e-6, 100e-6, 1e-3, INFINITY};
+static const char *const span_names[] = {"below 10 us", "10 to 100 us", "0.1 to 1 ms",
+                                         "above 1 ms"};
+
+static unsigned span_of(double seconds)
+{
+    unsigned span = 0;
+    while (seconds >= span_ends_s[span])
+        span++;
+    return span;
+}
+
+static double quantile(const double *sorted, unsigned count, double share)
+{
+    double place = share * (double)(count - 1);
+    unsigned below = (unsigned)place;
+    unsigned above = below + 1 < count ? below + 1 : below;
+    return sorted[below] + (place - below) * (sorted[above] - sorted[below]);
+}
+
+static void print_group(const struct session *s, const struct ratio_group *g, double *ratios,
+                        unsigned count)
+{
+    const struct calibrate_point *p = g->like;
+    char name[POINT_LINE_BYTES];
+    qsort(ratios, count, sizeof *ratios, rising);
+    snprintf(name, sizeof name, "%s %s %s%s%s%s", point_kinds[p->kind].name, p->name, p->type,
+             p->causal ? " causal" : "", p->backward ? " backward" : "",
+             p->accumulate ? " accumulate" : "");
+    fprintf(s->out, "  %-34s %-13s %6u %8.3f %8.3f %8.3f\n", name, span_names[g->span], count,
+            quantile(ratios, count, 0.25), quantile(ratios, count, 0.5),
+            quantile(ratios, count, 0.75));
+}
+
+/* Prints the group of the point `first` and strikes its points off: modelled 0. */
+static void tell_group(const struct session *s, const struct measured_profile *profile,
+                       unsigned first, double *modelled_s, double *ratios)
+{
+    const struct measured_point *points = profile->points;
+    const struct ratio_group group = {&points[first].point,
+                                      span_of(points[first].measurement.median_s)};
+    unsigned count = 0;
+    for (unsigned i = first; i < profile->count; i++) {
+        const double measured_s = points[i].measurement.median_s;
+        if (modelled_s[i] <= 0.0 || !point_alike(&points[i].point, group.like) ||
+            span_of(measured_s) != group.span)
+            continue;
+        ratios[count++] = measured_s / modelled_s[i];
+        modelled_s[i] = 0.0;
+    }
+    print_group(s, &group, ratios, count);
+}
+
+void profile_tell_model(const struct session *s, struct arena *arena,
+                        const struct measured_profile *profile, const struct gpu_spec *gpu)
+{
+    double *modelled_s = ARENA_ARRAY(arena, double, profile->count);
+    double *ratios = ARENA_ARRAY(arena, double, profile->count);
+    unsigned without = 0;
+    document_lines(profile_tell(arena, profile), head_lines, s);
+    fprintf(s->out, "\n  measured over modelled time        that take        points      P25   "
+                    "median      P75\n");
+    for (unsigned i = 0; i < profile->count; i++) {
+        modelled_s[i] = profile_time_modelled_s(gpu, &profile->points[i].point);
+        without += modelled_s[i] <= 0.0;
+    }
+    for (unsigned span = 0; span < sizeof span_ends_s / sizeof span_ends_s[0]; span++)
+        for (unsigned i = 0; i < profile->count; i++)
+            if (modelled_s[i] > 0.0 && span_of(profile->points[i].measurement.median_s) == span)
+                tell_group(s, profile, i, modelled_s, ratios);
+    if (without > 0)
+        fprintf(s->out, "  %u points that the model of a kernel does not know\n", without);
 }

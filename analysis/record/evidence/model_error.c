@@ -12,10 +12,12 @@ static const struct measured_row measured[] = {
     {id, source, {software, card, kinds, month, gpus, hidden, native}, log_error},
 #define SPREADS(...)
 #define CLASSES(...)
+#define REGRET(...)
 #include "analysis/record/evidence/residues_list.inc"
 #undef ROW
 #undef SPREADS
 #undef CLASSES
+#undef REGRET
 };
 
 const struct residues residues_shipped = {
@@ -25,12 +27,14 @@ const struct residues residues_shipped = {
 #define SPREADS(run, layout, card, software, machine, nothing, within, pair, words)                \
     .log_spread = {run, layout, card, software, machine, nothing}, .within_log_spread = within,    \
     .pair_log_spread = pair, .from = words,
+#define REGRET(groups, median, p90) .regret = {groups, median, p90},
 #define CLASSES(native, experts, pair)                                                             \
     .native_log_spread = native, .experts_log_spread = experts, .experts_pair_log_spread = pair,
 #include "analysis/record/evidence/residues_list.inc"
 #undef ROW
 #undef SPREADS
 #undef CLASSES
+#undef REGRET
 };
 
 enum {

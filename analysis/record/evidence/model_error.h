@@ -58,7 +58,14 @@ struct measured_row {
     struct model_error_step step;
     double log_error; /* of measured over predicted, by constants fitted without its source */
 };
+/* Would predictions have chosen the right layout? Mean over the sources of steps.csv of what the
+ * layout predicted fastest took longer than the best of its group (validate_choice.h). */
+struct regret {
+    unsigned groups;
+    double median_ratio, p90_ratio;
+};
 struct residues {
+    struct regret regret;
     const struct measured_row *measured;
     size_t count;
     /* Standard deviations of log(measured / predicted), beside what the catalogue's figures say. */

@@ -72,6 +72,9 @@ static const char first_lines[] =
     "\n{bold}The first{plain}\n"
     "  step      {step_time_s}; 80 % of steps between {p10} and {p90}\n"
     "            {dim}{wrap model_error 12}{plain}"
+    "            {dim}of {regret.groups:digits} published groups of layouts the one predicted "
+    "fastest took {regret.median_ratio} longer\n            than the best, P90 "
+    "{regret.p90_ratio} (means of sources){plain}\n"
     "{if own_steps}"
     "  measured  {own_steps.steps:digits} step{if not own_steps.steps = 1}s{end} by you: the "
     "forecast of this one becomes {forecast_step_time_s} ({.forecast_change:+.1%}); what follows "
@@ -455,6 +458,10 @@ struct fact *report_plan(struct arena *arena, const struct plan_told *told)
                   s->leader_count > 0
                       ? arena_text(arena, model_error_sentence(&s->own, sentence, sizeof sentence))
                       : NULL);
+    struct fact *regret = document_object(o, "regret");
+    document_count(regret, "groups", residues_shipped.regret.groups);
+    document_real(regret, "median_ratio", IN_RATIO, residues_shipped.regret.median_ratio);
+    document_real(regret, "p90_ratio", IN_RATIO, residues_shipped.regret.p90_ratio);
     set_own_steps(o, told->shift);
     set_own(o, told->own);
     set_leader(o, "fastest_measured", s->has_safe ? &s->safe : NULL);

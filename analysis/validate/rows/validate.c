@@ -70,11 +70,12 @@ static enum quality quality_of(const char *cell)
     return QUALITY_CLEAN;
 }
 
-static const char *group_of(const struct validation *v, size_t record)
+/* The cells of these columns; NULL: there are none. */
+static const char *cells_of(const struct validation *v, size_t record, const char *const *columns)
 {
-    const char *key = "";
-    for (unsigned i = 0; v->kind->group[i] != NULL; i++)
-        key = arena_format(v->arena, "%s%s,", key, csv_cell(v->csv, record, v->kind->group[i]));
+    const char *key = columns != NULL ? "" : NULL;
+    for (unsigned i = 0; columns != NULL && columns[i] != NULL; i++)
+        key = arena_format(v->arena, "%s%s,", key, csv_cell(v->csv, record, columns[i]));
     return key;
 }
 
@@ -132,7 +133,8 @@ static void take_rows(struct validation *v, const char *source, const struct whe
         row->id = csv_cell(v->csv, record, "row_id");
         row->source = of;
         row->quality = quality_of(csv_cell(v->csv, record, "quality"));
-        row->group = v->kind->group != NULL ? group_of(v, record) : NULL;
+        row->group = cells_of(v, record, v->kind->group);
+        row->layout = cells_of(v, record, v->kind->layout);
     }
 }
 

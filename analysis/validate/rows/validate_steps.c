@@ -23,8 +23,12 @@ static const char *const columns[] = {
     "row_id", "source",     "quality",      "step_time_s", "layers", "hidden",
     "heads",  "vocab",      "seq_len",      "gpu",         "gpus",   "tp",
     "pp",     "microbatch", "global_batch", "software",    NULL};
-static const char *const group[] = {"source",  "model",        "gpu",      "gpus",
-                                    "seq_len", "global_batch", "software", NULL};
+/* The software by its release: another one is no other layout. */
+static const char *const group[] = {"source",       "model",     "gpu",      "gpus",     "seq_len",
+                                    "global_batch", "precision", "software", "released", NULL};
+static const char *const layout[] = {
+    "tp",  "pp",   "dp",         "cp",        "ep",       "sequence_parallel",
+    "vpp", "zero", "microbatch", "recompute", "schedule", NULL};
 
 /* Is there more to compare than that it runs out? */
 static bool asks_peak(const struct validate_row *row)
@@ -195,6 +199,7 @@ const struct validate_kind validate_steps = {
     .columns = columns,
     .metrics = metrics,
     .group = group,
+    .layout = layout,
     .predict = predict,
     .write = write,
     .report = report,

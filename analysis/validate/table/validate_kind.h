@@ -37,6 +37,7 @@ struct validate_kind {
     const char *const *columns; /* needed; NULL-ended */
     const char *const *metrics; /* NULL-ended; the first is the main one */
     const char *const *group;   /* columns that name a group of layouts; NULL: no groups */
+    const char *const *layout;  /* columns that tell layouts of a group apart; with `group` */
     /* Fills values, verdicts, refused and note of one row; called on any thread. */
     void (*predict)(const struct validation *v, struct validate_row *row);
     /* Writes the scenario that the row becomes; false with the row refused. NULL: rows become none.

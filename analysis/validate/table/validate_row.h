@@ -50,6 +50,8 @@ struct validate_row {
                                           * and kind of model, where the prediction is above it */
     double mfu_ratio;                    /* predicted; 0: no time */
     const char *group; /* rows whose first metric is compared with one another; NULL: none */
+    const char
+        *layout; /* rows of a group with the same are runs of one layout; NULL: it is alone */
     char note[VALIDATE_NOTE_SIZE];
 };
 

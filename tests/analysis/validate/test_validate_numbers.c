@@ -18,7 +18,7 @@
 
 /* Of the main metric; measured or predicted NONE: not known. */
 struct given {
-    const char *source, *group;
+    const char *source, *group, *layout;
     enum quality quality;
     double measured, predicted;
     bool refused;
@@ -66,7 +66,8 @@ static struct validation rows_of(const struct validate_kind *kind, const char *t
     v.rows = ARENA_ARRAY(arena, struct validate_row, count);
     for (size_t i = 0; i < count; i++) {
         const struct given *g = &given[i];
-        v.rows[i] = (struct validate_row){.id = "r", .source = g->source, .group = g->group};
+        v.rows[i] = (struct validate_row){
+            .id = "r", .source = g->source, .group = g->group, .layout = g->layout};
         v.rows[i].record = i;
         v.rows[i].quality = g->quality;
         v.rows[i].refused = g->refused ? REFUSAL_LAYOUT : REFUSAL_NONE;
@@ -374,6 +375,20 @@ static void test_choices_among_others(void **state)
     near(scores.all.choice.median_spearman, c->median_spearman);
 }
 
+/* Runs of one layout are one, by its fastest time and prediction; one layout alone is no group. */
+static void test_runs_of_one_layout(void **state)
+{
+    (void)state;
+    const struct given rows[] = {
+        {"s", "g", "x", 0, 30, 4, false, 0, 0}, {"s", "g", "y", 0, 15, 5, false, 0, 0},
+        {"s", "g", "x", 0, 10, 6, false, 0, 0}, {"s", "h", "x", 0, 10, 1, false, 0, 0},
+        {"s", "h", "x", 0, 20, 2, false, 0, 0}, {"s", "k", "x", 0, 20, 1, false, 0, 0},
+        {"s", "k", "y", 0, 10, 2, false, 0, 0}};
+    score_of(rows, sizeof rows / sizeof rows[0]);
+    near(scores.sources[0].choice.groups, 2.0);
+    near(scores.sources[0].choice.median_regret, (0.0 + 1.0) / 2.0); /* g: x is right; k: wrong */
+}
+
 /* Two as fast as each other are both right; what is refused or not predicted is chosen last. */
 static void test_choices_of_two_sources(void **state)
 {
@@ -475,6 +490,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_bins_of_machines, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_machines_by_source, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_choices_among_others, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_runs_of_one_layout, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_choices_of_two_sources, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_ratios_of_schedules, set_up, tear_down),
     };

@@ -258,6 +258,7 @@ static void test_shipped(void **state)
     }
     assert_true(r->within_log_spread > 0.0 && r->within_log_spread <= r->log_spread[0]);
     assert_true(r->pair_log_spread > 0.0);
+    assert_true(r->regret.groups > 10 && r->regret.median_ratio < r->regret.p90_ratio);
     assert_true(r->native_log_spread >= 0.0 && r->native_log_spread < 1.0);
     assert_true(r->experts_log_spread >= 0.0 && r->experts_log_spread < 1.0);
     for (size_t i = 0; i < r->count; i++) {

@@ -213,7 +213,7 @@ load helper
     "$ORRERY" run "$hello" --no-db --uncertainty 2 --json --set software=nemo --set cluster.gpu=h200-141gb-sxm >far.json
     expect 0 "$ORRERY" run "$hello" --no-db --uncertainty 2 --set software=nemo --set cluster.gpu=h200-141gb-sxm
     shows "own error: no measurement of this software on this card"
-    grep -Eq '"measured": "[0-9]+ measured steps of this software on this card; the nearest, [^ ]+ \([0-9]+ GPUs\), is predicted [0-9]+ % too (fast|slow); the largest has [0-9]+ GPUs"' near.json
+    grep -Eq '"measured": "[0-9]+ measured steps? of this software on this card; the nearest, [^ ]+ \([0-9]+ GPUs\), is predicted [0-9]+ % too (fast|slow); the largest has [0-9]+ GPUs"' near.json
     grep -q '"measured": "no measurement of this software on this card ([0-9]* on other cards); the nearest, ' far.json
     # shellcheck disable=SC2059
     [ "$(sql :memory: "select $(printf "$own" near) < $(printf "$own" far)")" = 1 ]

@@ -196,12 +196,14 @@ static const char *first_unseen(unsigned kinds)
 
 static int say_nearness(const struct model_error *error, char *out, size_t size)
 {
+    const char *plural = error->rows == 1 ? "" : "s";
     switch (error->nearness) {
     case NEAR_RUN:
-        return snprintf(out, size, "%u measured steps of this release on this card, of such sizes",
-                        error->rows);
+        return snprintf(out, size, "%u measured step%s of this release on this card, of such sizes",
+                        error->rows, plural);
     case NEAR_LAYOUT:
-        return snprintf(out, size, "%u measured steps of this software on this card", error->rows);
+        return snprintf(out, size, "%u measured step%s of this software on this card", error->rows,
+                        plural);
     case NEAR_CARD:
         return snprintf(out, size,
                         "no measurement of %s with this software on this card (%u without)",

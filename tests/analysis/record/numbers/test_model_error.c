@@ -85,7 +85,7 @@ static void test_such_a_run(void **state)
     assert_true(e.nearness == NEAR_RUN && e.rows == 1 && e.log_spread == 0.04);
     assert_string_equal(
         model_error_sentence(&e, text, sizeof text),
-        "1 measured steps of this release on this card, of such sizes; the "
+        "1 measured step of this release on this card, of such sizes; the "
         "nearest, a (64 GPUs), is predicted 18 % too fast; the largest has 64 GPUs");
     const struct {
         unsigned month, kinds;

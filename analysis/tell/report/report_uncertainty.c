@@ -17,7 +17,7 @@ const char report_uncertainty_lines[] =
     "  {.name<52.52} {.value:.4g>9} {.error_ratio>9} {.elasticity:+.3f>10} {.variance_ratio>8}\n"
     "{end}"
     "  the model's own error{to 65}{.model_log_spread>9}            {.model_variance_ratio>8}\n"
-    "  own error: {wrap .measured 13}"
+    "  own error: {wrap .measured:clean 13}"
     "{if .own_steps > 0}"
     "  measured by you: {.own_steps:digits}; that shifts the step by {.own_shift_ratio:+.1%}, and "
     "leaves an own error of {.model_log_spread} ({.prior_log_spread} before)\n"

@@ -218,16 +218,17 @@ nccl_output() { # PROGRAM LINE GB_PER_S
     point() {
         sqlite3 own.db "insert into point select '$1', $2, spread_ratio, samples, outliers, settled, clock_hz, power_w, slowing from old"
     }
-    point "memory stream bf16 bytes=2000000000" 0.002
-    point "memory stream bf16 bytes=3000000000" 0.006
+    point "memory stream bf16 bytes=2000000000" 0.008
+    point "memory stream bf16 bytes=3000000000" 0.003
     point "memory stream bf16 bytes=4000000000" 0.012
-    point "memory stream bf16 bytes=5000000000" 0.020
+    point "memory stream bf16 bytes=5000000000" 0.010
     point "memory stream bf16 bytes=6000000000" 0.060
     point "memory stream bf16 bytes=2000000" 0.000003
     point "memory stream bf16 bytes=20000000" 0.000050
     point "memory stream bf16 bytes=500000000" 0.000250
     point "memory add bf16 bytes=2000000000" 0.0030
     point "copy to-device fp32 bytes=65536" 0.000005
+    point "gemm - fp4 m=256 n=256 k=256 batch=1" 0.000005
     point "launch graph fp32 count=16" 0.000005
     sqlite3 own.db "drop table old"
     # shellcheck disable=SC2086
@@ -239,7 +240,7 @@ nccl_output() { # PROGRAM LINE GB_PER_S
     grep -qx " memory stream bf16 0.1 to 1 ms 1 0.500 0.500 0.500" words
     grep -qx " memory stream bf16 above 1 ms 5 2.000 3.000 4.000" words
     grep -qx " memory add bf16 above 1 ms 1 1.500 1.500 1.500" words
-    grep -qx " 2 points that the model of a kernel does not know" words
+    grep -qx " 3 points that the model of a kernel does not know" words
     [ "$(grep -c "memory stream" out)" = 4 ]
     expect 1 "$ORRERY" profile model own.db "$SCENARIOS/no-such.yaml"
     expect 2 "$ORRERY" profile model own.db

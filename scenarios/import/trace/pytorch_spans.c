@@ -241,6 +241,19 @@ static void set_span(struct step_reading *r, const struct pytorch_event *event, 
     }
 }
 
+/* One operator launched both; or one CUDA graph, of whose kernels no operator is told: then those of
+ * an optimizer must have one name, because its operators follow each other there. */
+static bool share_operator(const struct pytorch_event *before, const struct pytorch_event *event,
+                           enum span_kind kind)
+{
+    if (before->external != event->external)
+        return false;
+    if (event->external != PYTORCH_UNTOLD)
+        return true;
+    return event->correlation != PYTORCH_UNTOLD && before->correlation == event->correlation &&
+           (kind != SPAN_OPTIMIZER || strcmp(before->name, event->name) == 0);
+}
+
 /* Does a kernel go on with what the one before it on its stream did? */
 static bool goes_on(const struct pytorch_event *before, const struct trace_span *last,
                     const struct pytorch_event *event, const struct trace_span *span)
@@ -249,9 +262,9 @@ static bool goes_on(const struct pytorch_event *before, const struct trace_span 
         return false;
     if (span->kind == SPAN_GEMM)
         return strstr(event->name, "splitKreduce") != NULL;
-    return before->external == event->external && event->external != PYTORCH_UNTOLD &&
-           (span->kind == SPAN_ATTENTION || span->kind == SPAN_NORM ||
-            span->kind == SPAN_OPTIMIZER);
+    return (span->kind == SPAN_ATTENTION || span->kind == SPAN_NORM ||
+            span->kind == SPAN_OPTIMIZER) &&
+           share_operator(before, event, span->kind);
 }
 
 static void make_spans(struct step_reading *r, const struct pytorch_event *mark)

@@ -94,6 +94,41 @@ static void test_kernels_that_do_one_thing_are_one_span(void **state)
     arena_destroy(arena);
 }
 
+/* Of a CUDA graph's kernels no operator is told; they have the correlation of its launch. */
+static void test_kernels_of_a_graph_that_do_one_thing_are_one_span(void **state)
+{
+    (void)state;
+#define CAPTURED(id, name, ts, stream)                                                             \
+    "{\"cat\":\"kernel\",\"name\":\"" name "\",\"ts\":" ts                                         \
+    ",\"dur\":2,\"args\":{\"correlation\":" id ",\"stream\":" stream "}},"
+    static const char text[] =
+        TRACE(CAPTURED("9", "flash_bwd_dot_do_o_kernel", "0", "7")
+                  CAPTURED("9", "flash_bwd_dq_dk_dv_loop_kernel", "2", "7")
+                      CAPTURED("9", "flash_bwd_convert_dq_kernel", "4", "8")
+                          CAPTURED("9", "multi_tensor_norm", "10", "7")
+                              CAPTURED("9", "multi_tensor_norm", "12", "7")
+                                  CAPTURED("9", "multi_tensor_adam", "14", "7")
+                                      CAPTURED("9", "multi_tensor_adam", "16", "7")
+                                          CAPTURED("10", "multi_tensor_adam", "18", "7"));
+    struct arena *arena = arena_create();
+    struct pytorch_step step;
+    struct error error = {""};
+    assert_true(read_step(arena, text, PYTORCH_UNTOLD, &step, &error));
+    assert_int_equal(step.kernels, 8);
+    assert_int_equal(step.count, 5); /* by stream, by name and by launch */
+    assert_true(fabs(step.spans[0].busy_s - 4e-6) < 1e-15);
+    assert_true(fabs(step.spans[1].busy_s - 2e-6) < 1e-15);
+    assert_true(fabs(step.spans[2].busy_s - 4e-6) < 1e-15);
+    assert_true(fabs(step.spans[3].busy_s - 4e-6) < 1e-15);
+    assert_true(fabs(step.spans[4].busy_s - 2e-6) < 1e-15);
+    static const char untold[] = TRACE(
+        "{\"cat\":\"kernel\",\"name\":\"multi_tensor_adam\",\"ts\":1,\"dur\":1,\"args\":{}},"
+        "{\"cat\":\"kernel\",\"name\":\"multi_tensor_adam\",\"ts\":2,\"dur\":1,\"args\":{}},");
+    assert_true(read_step(arena, untold, PYTORCH_UNTOLD, &step, &error));
+    assert_int_equal(step.count, 2);
+    arena_destroy(arena);
+}
+
 /* An optimizer's kernels of one operator are one span, elementwise ones of an operator are not. */
 static void test_an_optimizer_is_one_span(void **state)
 {
@@ -318,6 +353,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kernels_are_of_the_step_that_launched_them),
         cmocka_unit_test(test_kernels_that_do_one_thing_are_one_span),
+        cmocka_unit_test(test_kernels_of_a_graph_that_do_one_thing_are_one_span),
         cmocka_unit_test(test_an_optimizer_is_one_span),
         cmocka_unit_test(test_passes_by_the_host),
         cmocka_unit_test(test_inference),

@@ -241,8 +241,8 @@ static void set_span(struct step_reading *r, const struct pytorch_event *event, 
     }
 }
 
-/* One operator launched both; or one CUDA graph, of whose kernels no operator is told: then those of
- * an optimizer must have one name, because its operators follow each other there. */
+/* One operator launched both; or one CUDA graph did, of whose kernels no operator is told: then
+ * those of an optimizer must have one name, because its operators follow each other there. */
 static bool share_operator(const struct pytorch_event *before, const struct pytorch_event *event,
                            enum span_kind kind)
 {

@@ -4,8 +4,9 @@
  * (the least that a scenario can say; a precision where only others than bf16 were published), and
  * patterns of row names of steps.csv: the same card, format and kind of model, the model itself
  * where it was published. Their lowest and highest MFU (model FLOPs of the row's own scenario in
- * the measured time) are the range, widened by nothing. The column `verdict` says where the
- * prediction lies, in, above or below; any change of it is a failure.
+ * the measured time) are the range, widened by nothing; or a paper prints it (`low`, `high`). The
+ * column `verdict` says where the prediction lies, in, above or below; any change of it is a
+ * failure. No line that was tried is left out.
  *
  * usage: unsaid STEPS.csv UNSAID.csv */
 #include <fnmatch.h>
@@ -19,9 +20,6 @@
 #include "analysis/validate/rows/validate_run.h"
 #include "models/step/simulate/step.h"
 
-enum {
-    INSIDE_LEAST = 15
-};
 struct range {
     double low, high;
     unsigned rows;
@@ -63,10 +61,13 @@ static void take_row(const struct validation *v, size_t index, const struct conf
     scenario_destroy(s);
 }
 
-static struct range published(const struct validation *v, const char *patterns,
+static struct range published(const struct validation *v, const struct csv *csv, size_t line,
                               const struct configuration *of)
 {
+    const char *patterns = csv_cell(csv, line, "rows"), *low = csv_cell(csv, line, "low");
     struct range out = {INFINITY, 0.0, 0};
+    if (*low != '\0')
+        return (struct range){atof(low), atof(csv_cell(csv, line, "high")), 0};
     for (size_t i = 0; i < v->row_count; i++)
         if (matches(patterns, v->rows[i].id))
             take_row(v, i, of, &out);
@@ -97,7 +98,7 @@ static bool judge(const struct validation *v, const struct csv *csv, size_t line
 {
     struct scenario *s = half_filled(csv, line);
     const struct configuration *c = &s->configuration;
-    const struct range range = published(v, csv_cell(csv, line, "rows"), c);
+    const struct range range = published(v, csv, line, c);
     const struct step_options options = {.threads = 1};
     struct step *step;
     struct error error;
@@ -108,12 +109,13 @@ static bool judge(const struct validation *v, const struct csv *csv, size_t line
     const double mfu = step->rates.mfu_ratio;
     const char *found = mfu < range.low ? "below" : mfu > range.high ? "above" : "in";
     const char *verdict = csv_cell(csv, line, "verdict");
-    const bool same = strcmp(found, verdict) == 0 && range.rows > 1;
+    const bool same = strcmp(found, verdict) == 0 && range.low < range.high;
     *inside += strcmp(found, "in") == 0;
-    printf("%-17s %-15s %6s %5s %8.0f %6.1f %% %8.1f .. %4.1f %% %3u  %-5s%s\n", c->model.name,
+    printf("%-17s %-15s %6s %5s %8.0f %6.1f %% %8.1f .. %4.1f %% %3u  %-5s %s%s\n", c->model.name,
            c->gpu.name, csv_cell(csv, line, "gpus"), c->training.precision->head.name,
            step->rates.tokens_per_s / (double)configuration_gpus(c), 100.0 * mfu, 100.0 * range.low,
-           100.0 * range.high, range.rows, found, same ? "" : "  (not as its line says)");
+           100.0 * range.high, range.rows, found, csv_cell(csv, line, "source"),
+           same ? "" : "  (not as its line says)");
     step_destroy(step);
     scenario_destroy(s);
     return same;
@@ -139,7 +141,6 @@ int main(int count, char **words)
     for (size_t i = 0; i < lines->row_count; i++)
         wrong += !judge(v, lines, i, &inside);
     printf("%u of %zu inside\n", inside, lines->row_count);
-    const bool enough = lines->row_count >= 20 && inside >= INSIDE_LEAST;
     arena_destroy(arena);
-    return wrong > 0 || !enough;
+    return wrong > 0;
 }

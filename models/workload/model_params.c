@@ -69,6 +69,8 @@ const struct param model_params[] = {
      "Number of groups from which the experts of one token are chosen."},
     {"router_bias", PARAM_FLAG, AT(moe.router_bias), 0, 0, "false", NULL,
      "The router has a bias for each expert, learned or to balance their loads."},
+    {"clamped_activation", PARAM_FLAG, AT(moe.clamped), 0, 0, "false", NULL,
+     "What enters the activation of an expert is clamped to a range (GPT-OSS: swiglu_limit)."},
     {"window", PARAM_COUNT, AT(windows.length), 0, 100000000, "0", NULL,
      "Window of attention: most positions that a query attends to; 0: the whole sequence."},
     {"window_kind", PARAM_CHOICE, AT(windows.kind), 0, 0, "sliding", window_names,

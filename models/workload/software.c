@@ -189,6 +189,14 @@ const struct param software_params[] = {
     {"moe_paged_stash", PARAM_FLAG, AT(experts.paged_stash), 0, 0, "false", NULL,
      "Of rank_capacity's buffers only the rows that came are kept for the backward pass (paged "
      "stash); false: the whole buffer is."},
+    {"expert_padding_copies", PARAM_FLAG, AT(experts.padding_copies), 0, 0, "false", NULL,
+     "With low-precision linear layers the rows of experts are copied to a buffer in which each "
+     "expert's are filled up to a multiple, and the results back (Transformer Engine's Fp8Padding "
+     "and Fp8Unpadding), unless fused_grouped_mlp."},
+    {"expert_bias_fusion", PARAM_FLAG, AT(experts.bias_fusion), 0, 0, "true", NULL,
+     "GEMMs and activations of experts apply biases and clamps themselves; false: operators of "
+     "their own clamp the activation's input and add the output's bias times the routing weight "
+     "in fp32 (Megatron's TEGroupedMLP), unless fused_grouped_mlp."},
     {"shared_expert_overlap", PARAM_FLAG, AT(experts.shared_overlap), 0, 0, "false", NULL,
      "Shared experts overlap with the all-to-alls of the routed ones: the up projection with "
      "dispatch, the down projection with combine (Megatron's --moe-shared-expert-overlap, off by "

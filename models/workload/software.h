@@ -119,6 +119,8 @@ struct software_experts {
     bool fused_mlp;      /* grouped products end in the activation and in their own casts */
     bool paged_stash;    /* rows that came are kept for the backward pass, not room for all */
     bool shared_overlap; /* shared experts run beside the exchanges with the routed ones */
+    bool padding_copies; /* narrow rows are copied to where each expert's are filled up */
+    bool bias_fusion;    /* products and the activation apply biases and clamps themselves */
 };
 /* Tensor parallelism. */
 struct software_tensor {

@@ -63,6 +63,7 @@ struct model_moe {
     uint64_t groups;   /* of which a token's experts lie in groups_per_token; 0: no limit */
     uint64_t groups_per_token;
     bool router_bias; /* of a score for each expert, learned or to balance their loads */
+    bool clamped;     /* what enters the activation of an expert is clamped */
 };
 struct model_windows {
     /* Attention within a window; length = 0: over the whole sequence. */

@@ -29,6 +29,26 @@
 #define FUSED_GRADIENT_BYTES 13.0
 #define FUSED_GRADIENT_LAUNCHES 1.0
 #define COPY_LAUNCHES 1.0
+/* Operators that megatron/core/transformer/moe/experts.py (TEGroupedMLP) and core/fusions/
+ * fused_bias_geglu.py write apart, 16-bit rows. Clamps, for each element of a gated input: both
+ * halves clamped (read, written), joined again (read, written); back, gradient and input read and
+ * a gradient written, halves joined again. */
+#define CLAMP_PASSES 4.0
+#define CLAMP_GRADIENT_PASSES 5.0
+#define CLAMP_LAUNCHES 3.0
+/* Bias x routing weight in fp32, for each element of the output: the product written (4), added to
+ * the row (2 + 4, written 4), experts joined (4 + 4), cast (4 + 2). Back: cast (2 + 4), and of each
+ * expert: to the row's gradient (4 + 2), times the weight (4 + 4) and summed over rows (4), times
+ * the bias (4 + 4) and summed over columns (4); rows joined again (2 + 2). */
+#define BIAS_BYTES 28.0
+#define BIAS_GRADIENT_BYTES 40.0
+/* For each expert; and of all. */
+#define BIAS_EXPERT_LAUNCHES 2.0
+#define BIAS_LAUNCHES 2.0
+#define BIAS_GRADIENT_EXPERT_LAUNCHES 6.0
+#define BIAS_GRADIENT_LAUNCHES 3.0
+/* Rows in fp32 while it runs: summed, and joined; back, the gradient and its product. */
+#define BIAS_COPIES 2.0
 
 static double row_bytes(const struct rank_share *s)
 {
@@ -54,6 +74,60 @@ static struct kernel sort(const struct rank_share *s, const char *name)
 {
     const double come = s->experts.once ? s->experts.crossed : s->experts.rows;
     return gpu_kernel_memory(name, (come + s->experts.rows) * row_bytes(s), COPY_LAUNCHES);
+}
+
+/* Rows are copied to where each expert's are filled up to what narrow products want, and results
+ * back. A fixed number that is filled already is left where it is (NVIDIA/TransformerEngine
+ * transformer_engine/pytorch/module/fp8_padding.py: "no padding needed"). */
+static bool pads(const struct rank_share *s)
+{
+    return s->context->software->experts.padding_copies &&
+           precision_narrow(s->context->precision) && !transformer_fused_experts(s) &&
+           s->experts.filled > s->experts.rows;
+}
+
+static struct kernel pad(const struct rank_share *s, const char *name)
+{
+    return gpu_kernel_memory(name, (s->experts.rows + s->experts.filled) * row_bytes(s),
+                             COPY_LAUNCHES);
+}
+
+/* Biases and clamps have operators of their own. */
+static bool apart(const struct rank_share *s, bool has)
+{
+    return has && !s->context->software->experts.bias_fusion && !transformer_fused_experts(s);
+}
+
+static bool adds_bias(const struct rank_share *s)
+{
+    return apart(s, s->context->model->biases);
+}
+
+static bool clamps(const struct rank_share *s)
+{
+    return apart(s, s->context->model->moe.clamped);
+}
+
+static double clamp_bytes(const struct rank_share *s)
+{
+    return s->experts.filled * s->gates * s->experts.ffn * s->element.core_bytes;
+}
+
+static struct kernel clamp(const struct rank_share *s, bool backward)
+{
+    return gpu_kernel_memory(backward ? "clamp gradient" : "clamp",
+                             clamp_bytes(s) * (backward ? CLAMP_GRADIENT_PASSES : CLAMP_PASSES),
+                             CLAMP_LAUNCHES);
+}
+
+static struct kernel bias(const struct rank_share *s, bool backward)
+{
+    const double elements = s->experts.rows * s->hidden, count = s->experts.count;
+    return backward
+               ? gpu_kernel_memory("expert bias gradient", elements * BIAS_GRADIENT_BYTES,
+                                   BIAS_GRADIENT_EXPERT_LAUNCHES * count + BIAS_GRADIENT_LAUNCHES)
+               : gpu_kernel_memory("expert bias", elements * BIAS_BYTES,
+                                   BIAS_EXPERT_LAUNCHES * count + BIAS_LAUNCHES);
 }
 
 static struct kernel choice(const struct rank_share *s, bool backward)
@@ -93,6 +167,14 @@ void transformer_experts_forward(const struct rank_share *s, enum piece piece, b
     }
     if (piece == PIECE_EXPERT_UP && opens && sorts(s))
         transformer_piece_forward(out, sort(s, "sort by expert"));
+    if (piece == PIECE_EXPERT_UP && opens && pads(s))
+        transformer_piece_forward(out, pad(s, "pad rows"));
+    if (piece == PIECE_EXPERT_ACTIVATE && opens && clamps(s))
+        transformer_piece_forward(out, clamp(s, false));
+    if (piece == PIECE_EXPERT_DOWN && !opens && pads(s))
+        transformer_piece_forward(out, pad(s, "unpad rows"));
+    if (piece == PIECE_EXPERT_DOWN && !opens && adds_bias(s))
+        transformer_piece_forward(out, bias(s, false));
     if (piece == PIECE_EXPERT_DOWN && !opens && sorts(s))
         transformer_piece_forward(out, sort(s, "sort by source"));
     if (piece == PIECE_COMBINE && opens && !s->experts.once)
@@ -109,10 +191,18 @@ void transformer_experts_backward(const struct rank_share *s, enum piece piece, 
             transformer_piece_dgrad(out, copies(s, "permute gradient"));
         transformer_piece_dgrad(out, choice(s, true));
     }
+    if (piece == PIECE_EXPERT_UP && !opens && pads(s))
+        transformer_piece_dgrad(out, pad(s, "unpad rows"));
     if (piece == PIECE_EXPERT_UP && !opens && sorts(s))
         transformer_piece_dgrad(out, sort(s, "sort by source"));
+    if (piece == PIECE_EXPERT_ACTIVATE && !opens && clamps(s))
+        transformer_piece_dgrad(out, clamp(s, true));
     if (piece == PIECE_EXPERT_DOWN && opens && sorts(s))
         transformer_piece_dgrad(out, sort(s, "sort by expert"));
+    if (piece == PIECE_EXPERT_DOWN && opens && adds_bias(s))
+        transformer_piece_dgrad(out, bias(s, true));
+    if (piece == PIECE_EXPERT_DOWN && opens && pads(s))
+        transformer_piece_dgrad(out, pad(s, "pad rows"));
     if (piece == PIECE_COMBINE && opens && !s->experts.once)
         transformer_piece_dgrad(out, copies(s, "unpermute gradient"));
 }
@@ -163,6 +253,13 @@ void transformer_experts_keep(const struct rank_share *s, enum piece piece, stru
         transformer_piece_saved(
             out, "expert activation input",
             rows * s->gates * s->experts.ffn * s->element.activation_bytes * factor, false);
+        if (clamps(s)) { /* their gradient asks for what came in, the activation's for this */
+            transformer_piece_saved(out, "clamped input",
+                                    rows * s->gates * s->experts.ffn * s->element.core_bytes,
+                                    false);
+            out->saved.tensors[out->saved.count - 1].rebuilt =
+                s->context->recompute == RECOMPUTE_MODULES;
+        }
     }
     if (piece == PIECE_EXPERT_DOWN)
         keep_input(out, "expert activation output", rows * s->experts.ffn * s->element.kept_bytes);
@@ -194,7 +291,9 @@ double transformer_experts_temporary(const struct rank_share *s, enum piece piec
     case PIECE_EXPERT_ACTIVATE:
         return backward ? (1.0 + s->gates) * inner : 0.0;
     case PIECE_EXPERT_DOWN:
-        return rows * row_bytes(s) * (sorts(s) ? 2.0 : 1.0) + (backward ? inner : 0.0);
+        return rows * row_bytes(s) * (sorts(s) ? 2.0 : 1.0) +
+               (adds_bias(s) ? rows * s->hidden * FP32_BYTES * BIAS_COPIES : 0.0) +
+               (backward ? inner : 0.0);
     case PIECE_CLOSE:
     case PIECE_NORM1:
     case PIECE_QKV:

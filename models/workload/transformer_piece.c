@@ -299,6 +299,7 @@ static void write_backward(const struct rank_share *share, enum piece piece, str
     struct stream_piece s = stream_of(share, piece);
     double bytes = s.elements * s.backward_bytes * share->element.core_bytes / HALF_BYTES;
     transformer_piece_dgrad(out, gpu_kernel_memory(s.gradient_name, bytes, s.launches));
+    transformer_experts_backward(share, piece, false, out);
 }
 
 void transformer_piece_write(const struct rank_share *share, enum piece first, enum piece last,

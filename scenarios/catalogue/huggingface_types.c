@@ -165,8 +165,11 @@ const struct huggingface_type huggingface_types[] = {
      .rows = {ELSE("mtp_layers", "num_nextn_predict_layers", "0")},
      .must = {{"attention_bias", "true"}}},
     {.name = "gpt_oss",
-     .fixed =
-         {{"biases", "true"}, {"router_bias", "true"}, {"sinks", "true"}, {"full_interval", "2"}},
+     .fixed = {{"biases", "true"},
+               {"router_bias", "true"},
+               {"clamped_activation", "true"},
+               {"sinks", "true"},
+               {"full_interval", "2"}},
      .rows = {ELSE("kv_heads", "num_key_value_heads", "8"),
               NEED("moe_ffn_hidden", "intermediate_size"),
               ELSE("experts", "num_local_experts", "128"),

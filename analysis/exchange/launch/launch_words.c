@@ -122,6 +122,9 @@ void launch_note_shape(const struct launch_job *job, struct launch_text *text)
     }
     if (m->attention.sinks)
         launch_say(text, LAUNCH_REFUSED, "sinks of the attention are not written: none is trained");
+    if (m->moe.experts > 0 && m->moe.clamped)
+        launch_say(text, LAUNCH_REFUSED,
+                   "clamps of the experts' activations are not written: none is applied");
     if (transformer_norms(m) != 2) {
         launch_say(text, LAUNCH_REFUSED, "layers have two norms here, not the model's %" PRIu64,
                    transformer_norms(m));

@@ -99,6 +99,7 @@ static inline struct software_profile profile_fused(void)
         .block.residual_launches = 1,
         .block.rope_launches = 1,
         .layer.save_norm_input = true,
+        .experts.bias_fusion = true,
         .layer.activation_saved_factor = 1,
         .head.vocabulary_multiple = 128,
         .layer.gradient_fusion = true,

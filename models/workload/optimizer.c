@@ -97,6 +97,27 @@ enum state_format optimizer_moment_format(const struct state_formats *formats, u
     return formats_of_moments[choice];
 }
 
+static int index_of(const enum state_format *formats, int count, enum state_format wanted)
+{
+    int i = 0;
+    while (i < count && formats[i] != wanted)
+        i++;
+    CHECK(i < count);
+    return i;
+}
+
+struct state_formats optimizer_states_as(enum state_format format, unsigned moments)
+{
+    struct state_formats out = {
+        .master = index_of(masters, (int)(sizeof masters / sizeof *masters), STATE_NONE)};
+    CHECK(moments <= MOMENT_MAX);
+    for (unsigned i = 0; i < moments; i++)
+        out.moments[i] =
+            index_of(formats_of_moments,
+                     (int)(sizeof formats_of_moments / sizeof *formats_of_moments), format);
+    return out;
+}
+
 static double format_bytes(enum state_format format, double own_bytes)
 {
     static const double bytes[] = {[STATE_FP32] = 4.0,

@@ -59,6 +59,9 @@ struct state_formats {
 enum state_format optimizer_master_format(const struct state_formats *formats);
 enum state_format optimizer_moment_format(const struct state_formats *formats, unsigned moment);
 
+/* No master copy, and the first so many moments in that format, which those lists have. */
+struct state_formats optimizer_states_as(enum state_format format, unsigned moments);
+
 /* What is kept, in bytes of an element. */
 struct optimizer_state {
     double master_bytes; /* 0: no copy */

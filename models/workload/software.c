@@ -321,6 +321,10 @@ const struct param software_params[] = {
     {"record_streams", PARAM_FLAG, AT(memory.record_streams), 0, 0, "false", NULL,
      "Buffers of tensor-parallel collectives become reusable when the GPU has finished with them, "
      "not when the host frees them (torch record_stream)."},
+    {"states_as_weights", PARAM_FLAG, AT(memory.states_as_weights), 0, 0, "false", NULL,
+     "Where training leaves them auto, the optimizer's states have the 16-bit format of the "
+     "weights, "
+     "which are updated in place without a master copy (torch.optim over a 16-bit model)."},
     {"workspace", PARAM_BYTES, AT(memory.workspace_bytes), 0, PETA, "32MiB", NULL,
      "Workspace of the GEMM library, allocated at first use; PyTorch gives cuBLAS 32 MiB on "
      "Hopper."},
@@ -347,6 +351,8 @@ const struct param software_params[] = {
     {"native", PARAM_FLAG, AT(offers.native), 0, 0, "false", NULL,
      "PyTorch's own data parallelism: `validate` uses it for a run that names no software but "
      "calls its data parallelism ddp or fsdp; its steps are predicted less surely."},
+    {"experts_alone", PARAM_FLAG, AT(offers.experts_alone), 0, 0, "false", NULL,
+     "A version for mixtures of experts: `validate` takes it for their runs, and for no others."},
     {"execution", PARAM_CHOICE, AT(usual.execution), 0, 0, "any", execution_names,
      "Execution mode: separate kernels or compiler-fused, where a framework has a profile for "
      "each; any: it has one."},

@@ -194,6 +194,7 @@ struct software_memory {
     double optimizer_extra_bytes; /* HBM bytes a parameter that passes beside the update move */
     bool clip_gradients;          /* a norm all-reduce before the update */
     bool record_streams;          /* buffers of tp collectives come back when the GPU has passed */
+    bool states_as_weights;       /* states have the weights' format; these are updated in place */
 };
 /* What this software can do. */
 struct software_offers {
@@ -203,6 +204,7 @@ struct software_offers {
     bool block_recompute;      /* it offers block and uniform */
     bool flash3;               /* it can call FlashAttention-3 */
     bool native;               /* PyTorch's own: its data parallelism is called ddp or fsdp */
+    bool experts_alone;        /* published runs of it are taken for mixtures of experts alone */
 };
 /* What a run of it means by what it does not say (models/plan/choice.h). */
 struct software_usual {

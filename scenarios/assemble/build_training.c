@@ -210,9 +210,27 @@ static void build_software(struct builder *b)
     build_figures(b, &of, schema_table(schema), merged);
 }
 
+/* Software that updates 16-bit weights in place keeps its states in their format, where the
+ * scenario leaves all of them open. */
+static void take_states(struct configuration *c)
+{
+    struct training_spec *t = &c->training;
+    bool open = t->precision != NULL && t->precision->master_weights && t->optimizer != NULL &&
+                !t->optimizer->fixed_formats && c->software.memory.states_as_weights &&
+                optimizer_master_format(&t->state_formats) == STATE_AUTO;
+    for (unsigned i = 0; i < MOMENT_MAX; i++)
+        open = open && optimizer_moment_format(&t->state_formats, i) == STATE_AUTO;
+    if (!open)
+        return;
+    const bool half = t->precision->gemm_peak == PEAK_FP16;
+    t->state_formats =
+        optimizer_states_as(half ? STATE_FP16 : STATE_BF16, t->optimizer->moment_count);
+}
+
 void build_training(struct builder *b)
 {
     build_run(b);
     build_layout(b);
     build_software(b);
+    take_states(&b->scenario->configuration);
 }

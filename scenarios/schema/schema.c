@@ -71,8 +71,8 @@ static const struct param training_params[] = {
      READER_AUTO, NULL, "Bytes per kept gradient element; auto: as the software's recipes set it."},
     {"master_weights", PARAM_CHOICE, offsetof(struct training_keys, spec.state_formats.master), 0,
      0, READER_AUTO, master_format_names,
-     "Format of the optimizer's copy of the weights, where the precision has one; auto: fp32; "
-     "none: weights are updated in place."},
+     "Format of the optimizer's copy of the weights, where the precision has one; auto: fp32, "
+     "none with software.states_as_weights; none: weights are updated in place."},
     {"first_moment", PARAM_CHOICE, offsetof(struct training_keys, spec.state_formats.moments[0]), 0,
      0, READER_AUTO, moment_format_names,
      "Format of the optimizer's first moment, or of its momentum; auto: the optimizer's own."},

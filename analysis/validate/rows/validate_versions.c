@@ -113,7 +113,8 @@ static bool able(const struct software_profile *profile, const struct validate_r
     return (!run->layout.sequence_parallel || profile->offers.sequence_parallelism) &&
            (!selective || profile->offers.selective_recompute ||
             profile->offers.operator_recompute) &&
-           runs_as(profile, run) && (!fused || profile->usual.attention != ATTENTION_MATH);
+           (!profile->offers.experts_alone || run->model.experts > 0) && runs_as(profile, run) &&
+           (!fused || profile->usual.attention != ATTENTION_MATH);
 }
 
 /* PyTorch's own, run as this run was; without one, the middle of what is run. */
@@ -142,7 +143,8 @@ static bool superseded(const struct validate_versions *versions, const struct so
     for (unsigned i = 0; i < versions->count; i++) {
         const struct software_profile *newer = &versions->profiles[i];
         if (strcmp(software_framework(newer), software_framework(p)) == 0 &&
-            newer->version.year > p->version.year && newer->version.year <= card)
+            newer->version.year > p->version.year && newer->version.year <= card &&
+            !newer->offers.experts_alone)
             return true;
     }
     return false;
@@ -163,8 +165,10 @@ const struct software_profile *validate_version(const struct validate_versions *
             continue;
         bool better = found == NULL || (able(p, run) && !able(found, run));
         if (found != NULL && able(p, run) == able(found, run))
-            better = able(p, run) ? p->version.year < found->version.year
-                                  : p->version.year > found->version.year;
+            better = able(p, run) && p->offers.experts_alone != found->offers.experts_alone
+                         ? p->offers.experts_alone
+                         : (able(p, run) ? p->version.year < found->version.year
+                                         : p->version.year > found->version.year);
         found = better ? p : found;
     }
     return found;

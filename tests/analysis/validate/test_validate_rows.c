@@ -342,6 +342,30 @@ static void test_what_a_version_can_do(void **state)
     arena_destroy(w.arena);
 }
 
+/* A version for experts alone is that of runs with experts, and supersedes none for other runs, on
+ * cards as new as itself. */
+static void test_versions_of_experts(void **state)
+{
+    (void)state;
+    struct world w = begin();
+    const struct validate_versions *versions = validate_versions_read(w.arena, NULL, &w.error);
+    static const char *const cards[] = {"h100-80gb-sxm", "b300-288gb-sxm"};
+    assert_non_null(versions);
+    for (size_t i = 0; i < sizeof cards / sizeof cards[0]; i++) {
+        struct validate_run run = {.gpu = cards[i],
+                                   .software = "fsdp",
+                                   .attention = "flash3",
+                                   .recompute = "",
+                                   .precision = "bf16"};
+        assert_false(validate_version(versions, &run)->offers.experts_alone);
+        run.model.experts = 8;
+        assert_true(validate_version(versions, &run)->offers.experts_alone);
+        run.software = "megatron";
+        assert_false(validate_version(versions, &run)->offers.experts_alone);
+    }
+    arena_destroy(w.arena);
+}
+
 /* Eager unless the run says otherwise or could not do without: FP8 and asynchronous collectives. */
 static void test_eager_or_compiled(void **state)
 {
@@ -396,6 +420,7 @@ int main(void)
         cmocka_unit_test(test_what_a_row_assumes),
         cmocka_unit_test(test_no_version_is_older_than_the_card),
         cmocka_unit_test(test_what_a_version_can_do),
+        cmocka_unit_test(test_versions_of_experts),
         cmocka_unit_test(test_eager_or_compiled),
         cmocka_unit_test(test_threads_change_nothing),
     };

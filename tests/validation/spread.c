@@ -204,23 +204,39 @@ static double least_factor(struct arena *arena, const struct spread *s,
     return least_of(asking, all->count);
 }
 
-/* What the rows of a class ask for beside what other rows do. */
+/* Of this class alone: a row of both asks for the sum. */
+static bool only_of(const struct spread_row *row, enum spread_class of)
+{
+    return row->is[of] && !row->is[of == SPREAD_NATIVE ? SPREAD_EXPERTS : SPREAD_NATIVE];
+}
+
+/* What the rows of a class ask for beside what other rows do, each source the same: by the share
+ * that is let in, or by the mean size of their errors, which tells the deviation of a normal; the
+ * wider, for few sources tell a share badly. */
 static double class_spread(struct arena *arena, const struct spread *s,
                            const struct spread_row *rows, size_t count,
                            const struct spread_row *but, enum spread_class of)
 {
     struct asking *asking = ARENA_ARRAY(arena, struct asking, count + 1);
+    double size = 0.0, square = 0.0, groups = 0.0;
     size_t taken = 0;
     for (size_t i = 0; i < count; i++) {
+        const double own = pow(s->own[rows[i].nearness], 2);
         double n = 0.0;
-        if (!rows[i].is[of] || left_with(&rows[i], but))
+        if (!only_of(&rows[i], of) || left_with(&rows[i], but))
             continue;
         for (size_t k = 0; k < count; k++)
-            n += rows[k].is[of] && !left_with(&rows[k], but) && same_group(&rows[k], &rows[i]);
-        double more = asked_variance(&rows[i]) - pow(s->own[rows[i].nearness], 2);
-        asking[taken++] = (struct asking){fmax(more, 0.0), 1.0 / n};
+            n += only_of(&rows[k], of) && !left_with(&rows[k], but) &&
+                 same_group(&rows[k], &rows[i]);
+        asking[taken++] = (struct asking){fmax(asked_variance(&rows[i]) - own, 0.0), 1.0 / n};
+        size += fabs(rows[i].log_error) / n;
+        square += (own + pow(rows[i].figure_spread, 2)) / n;
+        groups += 1.0 / n;
     }
-    return sqrt(least_of(asking, taken));
+    if (taken == 0)
+        return 0.0;
+    const double by_size = pow(of_mean_size * size / groups, 2) - square / groups;
+    return sqrt(fmax(least_of(asking, taken), by_size));
 }
 
 bool spread_estimate(struct arena *arena, const struct spread_row *rows, size_t count,

@@ -7,7 +7,8 @@
  * each), and no nearness is narrower than a nearer one. One factor on all then makes intervals hold
  * their share of the rows, for tails are heavier than a normal's; each source counts the same
  * there, in each way of leaving out. All of it is of dense models and of software that is not
- * PyTorch's own; what those two classes need in addition is found likewise, independent of it. */
+ * PyTorch's own; what rows of one of those two classes need in addition is found by the share that
+ * is let in and by the mean size of their errors, the wider of both. */
 #ifndef ORRERY_TESTS_SPREAD_H
 #define ORRERY_TESTS_SPREAD_H
 

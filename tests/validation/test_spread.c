@@ -194,17 +194,21 @@ static void test_classes_are_in_addition(void **state)
     (void)state;
     struct arena *arena = arena_create();
     const double half_width = 1.2815515655446004;
-    struct spread_row rows[3] = {
+    struct spread_row rows[4] = {
         {.key = {0}, .log_error = 0.3 * half_width},
         {.key = {1}, .log_error = 0.5 * half_width, .is = {[SPREAD_EXPERTS] = true}},
         {.key = {2}, .log_error = 0.1 * half_width, .is = {[SPREAD_NATIVE] = true}},
+        {.key = {3}, .log_error = 9.0, .is = {true, true}}, /* of both: it tells of neither */
     };
     struct spread found;
-    assert_true(spread_estimate(arena, rows, 3, NULL, &found));
+    assert_true(spread_estimate(arena, rows, 4, NULL, &found));
     assert_true(fabs(found.own[NEAR_RUN] - 0.3) < 1e-9);
-    assert_true(fabs(found.classes[SPREAD_EXPERTS] - 0.4) < 1e-9);
+    /* By its mean size the lone row of experts asks for more than by its share. */
+    const double size = 1.2533141373155001 * 0.5 * half_width;
+    assert_true(fabs(found.classes[SPREAD_EXPERTS] - sqrt(size * size - 0.09)) < 1e-9);
     assert_true(found.classes[SPREAD_NATIVE] == 0.0);
     rows[1].is[SPREAD_NATIVE] = true;
+    found.classes[SPREAD_EXPERTS] = 0.4;
     found.classes[SPREAD_NATIVE] = 1.2;
     assert_true(fabs(spread_width(&found, &rows[1]) - 1.3) < 1e-9);
     rows[1].figure_spread = 1.0;

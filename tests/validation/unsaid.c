@@ -6,7 +6,7 @@
  * where it was published. Their lowest and highest MFU (model FLOPs of the row's own scenario in
  * the measured time) are the range, widened by nothing; or a paper prints it (`low`, `high`). The
  * column `verdict` says where the prediction lies, in, above or below; any change of it is a
- * failure. No line that was tried is left out.
+ * failure.
  *
  * usage: unsaid STEPS.csv UNSAID.csv */
 #include <fnmatch.h>

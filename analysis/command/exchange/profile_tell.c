@@ -1,9 +1,9 @@
 #include "analysis/command/exchange/profile_tell.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "analysis/output/text/format.h"
+#include "analysis/record/numbers/statistics.h"
 #include "models/profile/profile_time.h"
 #include "sim/units.h"
 
@@ -96,12 +96,6 @@ void profile_tell_remarks(struct fact *o, const struct profile_remark *remarks, 
     document_count(o, ".remark_count", count);
 }
 
-static int rising(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Both lists stand in the order of their lines, but a walk of all pairs is soon done, too. */
 static const struct measured_point *find(const struct measured_profile *p,
                                          const struct calibrate_point *point)
@@ -131,7 +125,7 @@ void profile_tell_difference(const struct session *s, struct arena *arena,
                 format_time(other->measurement.median_s).s, ratios[common], line);
         common++;
     }
-    qsort(ratios, common, sizeof *ratios, rising);
+    statistics_sort(ratios, common);
     fprintf(s->out, "  %u shapes in both", common);
     if (common > 0)
         fprintf(s->out, ": the second takes %.3f of the first's time in the median, %.3f to %.3f",
@@ -156,26 +150,18 @@ static unsigned span_of(double seconds)
     return span;
 }
 
-static double quantile(const double *sorted, unsigned count, double share)
-{
-    double place = share * (double)(count - 1);
-    unsigned below = (unsigned)place;
-    unsigned above = below + 1 < count ? below + 1 : below;
-    return sorted[below] + (place - below) * (sorted[above] - sorted[below]);
-}
-
 static void print_group(const struct session *s, const struct ratio_group *g, double *ratios,
                         unsigned count)
 {
     const struct calibrate_point *p = g->like;
     char name[POINT_LINE_BYTES];
-    qsort(ratios, count, sizeof *ratios, rising);
+    statistics_sort(ratios, count);
     snprintf(name, sizeof name, "%s %s %s%s%s%s", point_kinds[p->kind].name, p->name, p->type,
              p->causal ? " causal" : "", p->backward ? " backward" : "",
              p->accumulate ? " accumulate" : "");
     fprintf(s->out, "  %-34s %-13s %6u %8.3f %8.3f %8.3f\n", name, span_names[g->span], count,
-            quantile(ratios, count, 0.25), quantile(ratios, count, 0.5),
-            quantile(ratios, count, 0.75));
+            statistics_percentile(ratios, count, 0.25), statistics_percentile(ratios, count, 0.5),
+            statistics_percentile(ratios, count, 0.75));
 }
 
 /* Prints the group of the point `first` and strikes its points off: modelled 0. */

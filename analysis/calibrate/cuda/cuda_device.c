@@ -18,57 +18,6 @@
 #include "sim/units.h"
 
 #define POOL_RATIO 0.8 /* of the free memory: libraries allocate for themselves */
-#define ALIGNMENT 4096u
-
-enum device_answer cuda_answer(cudaError_t code, const char *call, struct error *error)
-{
-    if (code == cudaSuccess)
-        return DEVICE_DONE;
-    error_set(error, "%.200s: %s (%s)", call, cudaGetErrorString(code), cudaGetErrorName(code));
-    switch ((int)code) { /* of CUDA: a hundred more end the context */
-    case cudaErrorMemoryAllocation:
-    case cudaErrorInvalidValue:
-    case cudaErrorInvalidConfiguration:
-    case cudaErrorNotSupported:
-    case cudaErrorStreamCaptureUnsupported:
-    case cudaErrorStreamCaptureInvalidated:
-        cudaGetLastError(); /* these leave the context as it was */
-        return DEVICE_FAILED;
-    default:
-        return DEVICE_LOST;
-    }
-}
-
-void *cuda_take(struct cuda_machine *m, size_t bytes)
-{
-    size_t taken = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    if (taken < bytes || taken > m->pool_bytes - m->used_bytes)
-        return NULL;
-    char *at = m->pool + m->used_bytes;
-    m->used_bytes += taken;
-    return at;
-}
-
-enum device_answer cuda_operands(struct cuda_machine *m, size_t bytes, const char *type,
-                                 struct error *error)
-{
-    struct cuda_work *work = &m->work;
-    size_t wanted = bytes > 0 ? 2 * m->l2_bytes / bytes + 1 : 1;
-    if (wanted > CUDA_COPIES_MAX)
-        wanted = CUDA_COPIES_MAX;
-    while (work->copies < wanted) {
-        char *at = cuda_take(m, bytes);
-        if (at == NULL)
-            break;
-        CUDA_TRY(cuda_kernels_fill(at, bytes, type, work->copies, m->stream), error);
-        work->operand[work->copies++] = at;
-    }
-    if (work->copies > 0)
-        return DEVICE_DONE;
-    error_set(error, "its operands take %.3g bytes; the card has %.3g free", (double)bytes,
-              (double)m->pool_bytes);
-    return DEVICE_UNSUPPORTED;
-}
 
 static enum device_answer describe(void *state, struct device_facts *out, struct error *error)
 {
@@ -111,24 +60,6 @@ static enum device_answer make(struct cuda_machine *m, struct error *error)
     }
     error_set(error, "its kind is unknown");
     return DEVICE_UNSUPPORTED;
-}
-
-enum device_answer cuda_capture(struct cuda_machine *m, unsigned count, cudaGraphExec_t *out,
-                                struct error *error)
-{
-    cudaGraph_t graph = NULL;
-    enum device_answer answer = DEVICE_DONE;
-    CUDA_TRY(cudaStreamBeginCapture(m->stream, cudaStreamCaptureModeThreadLocal), error);
-    for (unsigned i = 0; i < count && answer == DEVICE_DONE; i++)
-        answer = m->work.launch(m, i % m->work.copies, error);
-    cudaError_t ended = cudaStreamEndCapture(m->stream, &graph);
-    if (answer != DEVICE_DONE)
-        return answer;
-    CUDA_TRY(ended, error);
-    cudaError_t made = cudaGraphInstantiate(out, graph, 0);
-    cudaGraphDestroy(graph);
-    CUDA_TRY(made, error);
-    return DEVICE_DONE;
 }
 
 /* Libraries load their kernels at the first launch, which no capture allows. */
@@ -243,7 +174,7 @@ static enum device_answer open_card(struct cuda_machine *m, struct error *error)
     CUDA_TRY(cudaGetDeviceProperties(&m->properties, m->device), error);
     CUDA_TRY(cudaMemGetInfo(&free_bytes, &all_bytes), error);
     m->l2_bytes = (size_t)m->properties.l2CacheSize;
-    m->pool_bytes = (size_t)(POOL_RATIO * (double)free_bytes) / ALIGNMENT * ALIGNMENT;
+    m->pool_bytes = (size_t)(POOL_RATIO * (double)free_bytes) / CUDA_ALIGNMENT * CUDA_ALIGNMENT;
     CUDA_TRY(cudaMalloc((void **)&m->pool, m->pool_bytes), error);
     return open_streams(m, error);
 }

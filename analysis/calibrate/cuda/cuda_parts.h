@@ -9,7 +9,8 @@
 
 enum {
     CUDA_COPIES_MAX = 64,
-    CUDA_SIDE_STREAMS = 4
+    CUDA_SIDE_STREAMS = 4,
+    CUDA_ALIGNMENT = 4096 /* of operands in the pool */
 };
 struct cuda_machine;
 /* The point under way: how one launch of it is made, on operands number `turn`. */

@@ -131,12 +131,11 @@ static int take_shard(struct arena *arena, const struct session *session, struct
     return outputs_check(&a->line, session);
 }
 
-static int print_job(const struct plan_arguments *a, struct session *session, plan_read_fn *read,
-                     struct arena *arena)
+static int print_job(const struct plan_arguments *a, struct session *session, struct arena *arena)
 {
     struct scenario *scenario = NULL;
     struct error error = {""};
-    const int code = a->varies.count > 0 ? EXIT_OK : read(a, session, &scenario);
+    const int code = a->varies.count > 0 ? EXIT_OK : plan_run_read(a, session, &scenario);
     scenario_destroy(scenario);
     if (code != EXIT_OK ||
         emit_job(&a->line, &a->share, whole_database(arena, a), arena, session->out, &error))
@@ -144,22 +143,21 @@ static int print_job(const struct plan_arguments *a, struct session *session, pl
     return wrong(session, error.text);
 }
 
-static int run_in(struct plan_arguments *a, struct session *session, plan_read_fn *read,
-                  struct arena *arena)
+static int run_in(struct plan_arguments *a, struct session *session, struct arena *arena)
 {
     struct plan_work work = {.rank = false};
     const char *text = contradiction(a);
     if (text != NULL)
         return wrong(session, text);
     if (a->share.has_emit)
-        return print_job(a, session, read, arena);
+        return print_job(a, session, arena);
     int code = a->share.shard != NULL ? take_shard(arena, session, a, &work.shard) : EXIT_OK;
     if (code == EXIT_OK && a->output.database.path != NULL)
         code = with_text(arena, session, a);
     return code == EXIT_OK ? plan_run(a, session, &work) : code;
 }
 
-int plan_share(const struct plan_arguments *given, struct session *session, plan_read_fn *read)
+int plan_share(const struct plan_arguments *given, struct session *session)
 {
     struct arena *arena = arena_create();
     struct plan_arguments a = *given;
@@ -167,7 +165,7 @@ int plan_share(const struct plan_arguments *given, struct session *session, plan
     const int code = ranks_started() && a.share.shard == NULL && !a.share.has_emit
                          ? ranks_run(&given->line, session,
                                      &(struct ranks_work){search_rank, join_ranks, &ranks})
-                         : run_in(&a, session, read, arena);
+                         : run_in(&a, session, arena);
     arena_destroy(arena);
     return code;
 }

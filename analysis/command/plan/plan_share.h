@@ -3,9 +3,10 @@
 #ifndef ORRERY_ANALYSIS_COMMAND_PLAN_PLAN_SHARE_H
 #define ORRERY_ANALYSIS_COMMAND_PLAN_PLAN_SHARE_H
 
-#include "analysis/command/plan/plan_machines.h"
+#include "analysis/command/plan/plan_arguments.h"
+#include "analysis/output/terminal/session.h"
 
 /* The line of `orrery plan`, played. The exit code. */
-int plan_share(const struct plan_arguments *given, struct session *session, plan_read_fn *read);
+int plan_share(const struct plan_arguments *given, struct session *session);
 
 #endif

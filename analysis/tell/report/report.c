@@ -82,14 +82,6 @@ static const char end_lines[] =
     "{each .notes}  at {.at_s<8}  {wrap .text:clean}{end}"
     "{if not .fits}\n'orrery memory' tells what fills the card, and how many cards it takes\n{end}";
 
-const char report_defaults_lines[] =
-    "{if .defaults_told}"
-    "\n{bold}Defaults taken{plain}\n"
-    "{each .defaults}"
-    "  {.key:clean<36} {.text:clean<12} {dim}{wrap .doc:clean}{plain}"
-    "{end}"
-    "{if not .defaults}  none\n{end}{end}";
-
 const char *const report_run_lines[] = {report_head_lines,     speed_lines,
                                         breakdown_lines,       report_evidence_lines,
                                         report_stage_lines,    report_failure_lines,

@@ -1,5 +1,5 @@
-/* The opening lines of every report: what was simulated; the messages of a record; and what the
- * times of kernels rest on: a line for `run`, a table for `explain`. */
+/* The opening lines of every report: what was simulated; the messages of a record; what the times
+ * of kernels rest on: a line for `run`, a table for `explain`; the defaults that were taken. */
 #include <string.h>
 
 #include "analysis/tell/report/report_parts.h"
@@ -25,6 +25,14 @@ const char report_head_lines[] =
     "{if .pp > 1}, {.schedule}{if .vpp > 1} with {.vpp:digits} chunks a stage{end}{end}\n"
     "{each .chosen}{if row = 1}  chosen    {else}            {end}{.key:clean}: {.text:clean}"
     "{dim}{to 48}{wrap .doc:clean}{plain}{end}";
+
+const char report_defaults_lines[] =
+    "{if .defaults_told}"
+    "\n{bold}Defaults taken{plain}\n"
+    "{each .defaults}"
+    "  {.key:clean<36} {.text:clean<12} {dim}{wrap .doc:clean}{plain}"
+    "{end}"
+    "{if not .defaults}  none\n{end}{end}";
 
 struct fact *report_messages(struct fact *o, const char *key, const struct record *record,
                              const char *severity)

@@ -257,7 +257,8 @@ static void take_compute(const struct worker *worker, const struct rank_state *r
     parts[PART_STRAGGLER] += waited_s;
 }
 
-void worker_divide(const struct worker *worker, uint32_t rank_class, struct worker_books *books)
+/* Divides the step of a rank class; `books` has parts, and an arena or none. */
+static void divide(const struct worker *worker, uint32_t rank_class, struct worker_books *books)
 {
     CHECK(rank_class < worker->symmetry->rank_class_count && worker->open_streams == 0);
     const struct rank_state *rank = &worker->ranks[rank_class];
@@ -283,5 +284,16 @@ void worker_divide(const struct worker *worker, uint32_t rank_class, struct work
 void worker_breakdown(const struct worker *worker, uint32_t rank_class, double parts[PART_COUNT])
 {
     struct worker_books books = {.parts = parts};
-    worker_divide(worker, rank_class, &books);
+    divide(worker, rank_class, &books);
+}
+
+const struct worker_idle *worker_idle(const struct worker *worker, uint32_t rank_class,
+                                      struct arena *arena, uint32_t *count)
+{
+    double parts[PART_COUNT];
+    struct worker_books books = {.parts = parts, .arena = arena};
+    divide(worker, rank_class, &books);
+    worker_books_sort(&books);
+    *count = books.span_count;
+    return books.spans;
 }

@@ -203,8 +203,8 @@ void worker_books_span(struct worker_books *books, double from_s, double until_s
 /* Of the spans that are not judged yet the first bubble_s are the bubble, the others the network.
  */
 void worker_books_judge(struct worker_books *books, double bubble_s);
-/* worker_breakdown.c: divides the step of a rank class; `books` has parts, and an arena or none. */
-void worker_divide(const struct worker *worker, uint32_t rank_class, struct worker_books *books);
+/* By time. */
+void worker_books_sort(struct worker_books *books);
 /* Two ranks of one program, one later than the other. */
 struct lag {
     uint32_t late, early;     /* rank classes */

@@ -1,4 +1,4 @@
-/* worker_idle.c - where in time the waits lie that worker_breakdown.c and worker_lag.c explain. */
+/* worker_books.c - where in time the waits lie that worker_breakdown.c and worker_lag.c explain. */
 #include <stdlib.h>
 
 #include "models/step/simulate/worker_state.h"
@@ -19,7 +19,7 @@ static int compare_spans(const void *a, const void *b)
     return (x->from_s > y->from_s) - (x->from_s < y->from_s);
 }
 
-static void sort_spans(struct worker_books *books)
+void worker_books_sort(struct worker_books *books)
 {
     if (books->span_count > 0)
         qsort(books->spans, books->span_count, sizeof *books->spans, compare_spans);
@@ -28,7 +28,7 @@ static void sort_spans(struct worker_books *books)
 void worker_books_judge(struct worker_books *books, double bubble_s)
 {
     double left_s = bubble_s;
-    sort_spans(books);
+    worker_books_sort(books);
     for (uint32_t i = 0, count = books->span_count; i < count; i++) {
         const struct worker_idle span = books->spans[i];
         if (span.part != PART_COUNT)
@@ -40,15 +40,4 @@ void worker_books_judge(struct worker_books *books, double bubble_s)
         }
         left_s -= span.until_s - span.from_s;
     }
-}
-
-const struct worker_idle *worker_idle(const struct worker *worker, uint32_t rank_class,
-                                      struct arena *arena, uint32_t *count)
-{
-    double parts[PART_COUNT];
-    struct worker_books books = {.parts = parts, .arena = arena};
-    worker_divide(worker, rank_class, &books);
-    sort_spans(&books);
-    *count = books.span_count;
-    return books.spans;
 }

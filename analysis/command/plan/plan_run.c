@@ -1,0 +1,383 @@
+#include "analysis/command/plan/plan_run.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "analysis/command/line/command.h"
+#include "analysis/command/line/load.h"
+#include "analysis/command/line/stated_scenario.h"
+#include "analysis/command/plan/plan_machines.h"
+#include "analysis/command/plan/plan_measured.h"
+#include "analysis/command/plan/plan_own.h"
+#include "analysis/command/plan/plan_weeks.h"
+#include "analysis/command/shared/emit.h"
+#include "analysis/command/shared/run_measured.h"
+#include "analysis/exchange/launch/launch.h"
+#include "analysis/output/terminal/progress.h"
+#include "analysis/output/text/format.h"
+#include "analysis/output/text/shell.h"
+#include "analysis/plan/search/search_lead.h"
+#include "analysis/plan/search/search_terms.h"
+#include "analysis/tell/document/document_lines.h"
+#include "analysis/tell/report/report_plan.h"
+#include "scenarios/language/names.h"
+#include "sim/pool.h"
+
+enum {
+    LEADERS_MAX = 1000,
+    MACHINE_LEADERS = 5 /* of each of several machines, so that op detail finds the best */
+};
+
+struct plan_command {
+    const struct plan_work *work;
+    struct plan_diary *diary; /* NULL: nothing is written down */
+    const struct plan_arguments *given;
+    const struct plan_arguments *arguments; /* `line`, once --mtbf is in it */
+    struct plan_arguments *line;
+    struct search_weeks_wish weeks;
+    struct session *session;
+    struct arena *arena;
+    struct scenario *scenario;
+    struct progress progress;
+    struct search *search;
+    struct search_verdict *why; /* NULL: not asked */
+    struct search_front *front; /* likewise */
+};
+
+static int wrong(const struct session *session, const char *text)
+{
+    fprintf(session->notes, "orrery plan: %s\n", text);
+    return EXIT_USAGE;
+}
+
+static bool stop(void *context)
+{
+    return session_interrupted(((struct plan_command *)context)->session);
+}
+
+static void tell_progress(void *context, double done_ratio)
+{
+    progress_tell(&((struct plan_command *)context)->progress, done_ratio, "plan");
+}
+
+/* "tp,recompute" into a set of enum plan_axis. */
+static int read_held(const struct plan_command *p, unsigned *held)
+{
+    const char *rest = p->arguments->hold;
+    *held = 0;
+    while (rest != NULL && *rest != '\0') {
+        const size_t length = strcspn(rest, ",");
+        unsigned found = PLAN_AXIS_COUNT;
+        for (unsigned i = 0; i < PLAN_AXIS_COUNT; i++)
+            if (strlen(plan_axis_names[i]) == length &&
+                strncmp(plan_axis_names[i], rest, length) == 0)
+                found = i;
+        if (found == PLAN_AXIS_COUNT) {
+            char word[80];
+            snprintf(word, sizeof word, "%.*s", length < 70 ? (int)length : 70, rest);
+            const char *nearest =
+                names_nearest(word, (struct name_list){plan_axis_names, PLAN_AXIS_COUNT});
+            fprintf(p->session->notes, "orrery plan: --hold: no key '%s'%s%s%s\n",
+                    format_shown(word).s, nearest != NULL ? "; did you mean '" : "",
+                    nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
+            return EXIT_USAGE;
+        }
+        *held |= 1u << found;
+        rest += length + (rest[length] == ',');
+    }
+    return EXIT_OK;
+}
+
+/* A key that is held must be said. */
+static int check_held(const struct plan_command *p, unsigned held)
+{
+    static const enum choice_key said_by[PLAN_AXIS_COUNT] = {
+        [PLAN_TP] = CHOICE_TP,
+        [PLAN_PP] = CHOICE_PP,
+        [PLAN_CP] = CHOICE_CP,
+        [PLAN_EP] = CHOICE_EP,
+        [PLAN_MICROBATCH] = CHOICE_MICROBATCH,
+        [PLAN_SCHEDULE] = CHOICE_SCHEDULE,
+        [PLAN_VPP] = CHOICE_CHUNKS,
+        [PLAN_RECOMPUTE] = CHOICE_RECOMPUTE,
+        [PLAN_SHARDING] = CHOICE_SHARDING,
+        [PLAN_SEQUENCE_PARALLEL] = CHOICE_SEQUENCE_PARALLEL,
+    };
+    for (unsigned i = 0; i < PLAN_AXIS_COUNT; i++) {
+        const bool open = (p->scenario->choices.open >> said_by[i] & 1u) != 0;
+        if ((held >> i & 1u) != 0 && open) {
+            fprintf(p->session->notes,
+                    "orrery plan: --hold %s: layout.%s is not said; give it with --set\n",
+                    plan_axis_names[i], plan_axis_names[i]);
+            return EXIT_USAGE;
+        }
+    }
+    return EXIT_OK;
+}
+
+/* The scenario of the line, its layout left open. */
+int plan_run_read(const struct plan_arguments *a, struct session *session, struct scenario **out)
+{
+    struct scenario_arguments open = a->scenario;
+    struct error error = {""};
+    open.layout_open = true;
+    if (!stated_scenario_sole(&a->line, &a->stated, &error))
+        return wrong(session, error.text);
+    if (stated_scenario_given(&a->stated))
+        return stated_scenario(&a->line, &a->stated, &open, session, out);
+    const char *path = a->line.positional[0];
+    const struct load_source source = {path, a->text, a->text_bytes};
+    return a->text != NULL ? load_text(&a->line, &source, &open, session, out)
+                           : load_scenario(&a->line, path, &open, session, false, out);
+}
+
+static int check_terms(struct plan_command *p, struct search_question *question)
+{
+    const struct configuration *c = &p->scenario->configuration;
+    const uint64_t most = p->arguments->terms.gpus_max;
+    struct error error = {""};
+    if (most > 0 && configuration_gpus(c) > most) {
+        fprintf(p->session->notes,
+                "orrery plan: the cluster has %" PRIu64 " GPUs, more than --most-gpus %" PRIu64
+                "; --vary cluster.gpus=... searches other sizes\n",
+                configuration_gpus(c), most);
+        return EXIT_REJECTED;
+    }
+    if (search_terms_check(&question->terms, c, &error) &&
+        plan_weeks_ask(p->arguments, p->scenario, &p->weeks, question, &error))
+        return EXIT_OK;
+    fprintf(p->session->notes, "orrery plan: %s\n", error.text);
+    return EXIT_REJECTED;
+}
+
+/* The framework that the software stands for; NULL: none. */
+static const struct launch_kind *usual_launch(const struct configuration *c)
+{
+    for (unsigned i = 0; i < launch_kind_count; i++)
+        if (strcmp(launch_kinds[i]->software, c->software.name) == 0)
+            return launch_kinds[i];
+    return NULL;
+}
+
+static void write_launch(const struct plan_command *p, const struct launch_kind *kind,
+                         struct launch_text *text)
+{
+    struct configuration *c = ARENA_NEW(p->arena, struct configuration);
+    plan_layout_apply(p->search->base, &p->search->leaders[0].row->layout, c);
+    launch_write(kind, c, p->arena, text);
+}
+
+static int print_launch(const struct plan_command *p)
+{
+    const struct launch_kind *kind = launch_kinds[p->arguments->output.launch];
+    struct launch_text text = {0};
+    if (p->search->leader_count == 0)
+        return EXIT_NOTHING_FITS;
+    write_launch(p, kind, &text);
+    for (uint32_t i = 0; i < text.note_count; i++)
+        fprintf(p->session->notes, "%s: %s: %s\n",
+                text.notes[i].weight == LAUNCH_REFUSED ? "refused" : "note", kind->head.name,
+                text.notes[i].text);
+    for (uint32_t i = 0; i < text.line_count; i++)
+        fprintf(p->session->out, "%s\n", text.lines[i]);
+    return text.refused ? EXIT_REJECTED : EXIT_OK;
+}
+
+static bool ends_line(const char *text)
+{
+    return text[0] != '\0' && text[strlen(text) - 1] == '\n';
+}
+
+/* A database of its own: by the name of the scenario, and the layout. */
+static const char *database_of(const struct plan_command *p, const struct plan_layout *l)
+{
+    char *name = arena_text(p->arena, p->scenario->name);
+    for (char *c = name; *c != '\0'; c++)
+        if (strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._", *c) == NULL)
+            *c = '-';
+    return arena_format(
+        p->arena,
+        "%.80s-tp%" PRIu32 "-pp%" PRIu32 "-cp%" PRIu32 "%s-vpp%" PRIu32 "-mb%" PRIu32 ".db", name,
+        l->tp, l->pp, l->cp, l->ep > 1 ? arena_format(p->arena, "-ep%" PRIu32, l->ep) : "", l->vpp,
+        l->microbatch);
+}
+
+/* The command that plays the first leader. */
+static const char *run_line(const struct plan_command *p)
+{
+    const struct plan_arguments *a = p->arguments;
+    const struct search *s = p->search;
+    const bool text = a->line.positional_count == 0 || strcmp(a->line.positional[0], "-") == 0;
+    if (s->leader_count == 0)
+        return "";
+    const struct plan_layout *l = &s->leaders[0].row->layout;
+    const char *line = arena_format(p->arena, "orrery run %s",
+                                    text ? "-" : shell_word(p->arena, a->line.positional[0]));
+    for (unsigned i = 0; i < a->scenario.sets.count; i++)
+        line = arena_format(p->arena, "%s --set %s", line,
+                            shell_word(p->arena, a->scenario.sets.words[i]));
+    line = arena_format(p->arena, "%s %s --db %s", line,
+                        report_plan_sets(p->arena, &p->scenario->configuration, l),
+                        shell_word(p->arena, database_of(p, l)));
+    return text ? arena_format(p->arena, "%s <<'END'\n%s%sEND", line, p->scenario->file.text,
+                               ends_line(p->scenario->file.text) ? "" : "\n")
+                : line;
+}
+
+static int tell(struct plan_command *p, const struct search_wish *wish, double seconds)
+{
+    const struct plan_arguments *a = p->arguments;
+    struct search_verdict *why = NULL;
+    struct search_own own;
+    struct measured_shift shift;
+    plan_own_rank(p->scenario, p->search, &own);
+    const bool measurable = own.stated && !own.completed;
+    const int measured = plan_measured_apply(a, p->session, p->scenario,
+                                             measurable ? &own.leader : NULL, p->search, &shift);
+    if (measured != EXIT_OK)
+        return measured;
+    if (a->output.why != NULL) {
+        struct error error = {""};
+        p->why = why = ARENA_NEW(p->arena, struct search_verdict);
+        if (!search_why(p->search, wish, why, &error)) {
+            fprintf(p->session->notes, "orrery plan: %s\n", error.text);
+            return EXIT_REJECTED;
+        }
+    }
+    struct search_batch batch = {.known = false};
+    if (!a->output.has_launch || a->output.json)
+        search_batch_near(p->arena, p->search, &batch);
+    if (a->output.pareto) {
+        p->front = ARENA_NEW(p->arena, struct search_front);
+        search_front_find(p->arena, p->search, p->front);
+    }
+    if (a->output.has_launch && !a->output.json)
+        return print_launch(p);
+    struct plan_told told = {.scenario = p->scenario,
+                             .search = p->search,
+                             .own = &own,
+                             .why = why,
+                             .why_text = a->output.why,
+                             .front = p->front,
+                             .batch = &batch,
+                             .shift = &shift,
+                             .line = run_line(p),
+                             .seconds = seconds};
+    struct launch_text text = {0};
+    if (a->output.json && p->search->leader_count > 0) {
+        told.launch =
+            a->output.has_launch ? launch_kinds[a->output.launch] : usual_launch(p->search->base);
+        told.launch_text = &text;
+        if (told.launch != NULL)
+            write_launch(p, told.launch, &text);
+    }
+    document_print(report_plan(p->arena, &told), report_plan_lines, a->output.json, p->session);
+    if (!a->output.json)
+        fprintf(p->session->notes, "%s layouts in %s\n",
+                format_count(p->search->counts.considered).s, format_time(seconds).s);
+    return p->search->leader_count > 0 ? EXIT_OK : EXIT_NOTHING_FITS;
+}
+
+/* Of a shard only how to go on: what leads is a question about all layouts. */
+static int tell_shard(const struct plan_command *p)
+{
+    const struct shard s = p->work->shard;
+    if (!p->work->rank)
+        fprintf(p->session->out,
+                "shard %u/%u is searched\n"
+                "when all are done: orrery merge ... --db FILE, with the %u databases\n",
+                s.index, s.count, s.count);
+    return EXIT_OK;
+}
+
+static int vary_machines(struct plan_command *p, struct search_question question)
+{
+    const struct plan_arguments *a = p->arguments;
+    if (a->output.why != NULL || a->output.has_launch || question.held != 0 ||
+        a->measured.count > 0)
+        return wrong(p->session, "--why, --launch, --measured and --hold ask about one machine: "
+                                 "leave out --vary, and give "
+                                 "--gpus");
+    question.told = NULL;
+    question.leaders = MACHINE_LEADERS;
+    session_soften(p->session);
+    int code = plan_diary_open(p->given, p->session, p->work, &p->diary);
+    code =
+        code == EXIT_OK ? plan_machines(a, p->session, plan_run_read, &question, p->diary) : code;
+    return code == EXIT_OK && plan_diary_partial(p->diary) ? tell_shard(p) : code;
+}
+
+static int plan(struct plan_command *p)
+{
+    const struct plan_arguments *a = p->arguments;
+    struct error error = {""};
+    struct search_wish wish = {.held = 0};
+    const struct measured_arguments measured = {&a->line, &a->measured, &a->scenario};
+    unsigned held = 0;
+    if (a->output.why != NULL && !search_wish_read(a->output.why, &wish, &error)) {
+        fprintf(p->session->notes, "orrery plan: --why: %s\n", error.text);
+        return EXIT_USAGE;
+    }
+    int code = run_measured_agree(&measured, p->session) ? read_held(p, &held) : EXIT_USAGE;
+    code = code == EXIT_OK ? plan_weeks_state(p->arena, p->line, p->session) : code;
+    struct search_question question = {
+        .held = held,
+        .headroom_ratio = a->headroom_ratio,
+        .terms = {.best = a->terms.best,
+                  .deadline_s = a->terms.deadline_s,
+                  .budget_usd = a->terms.budget_usd},
+        .leaders = (uint32_t)(a->top > LEADERS_MAX ? LEADERS_MAX : a->top),
+        .threads = arguments_threads(a->share.threads, pool_threads_available()),
+        .stop = stop,
+        .told = tell_progress,
+        .context = p,
+    };
+    if (code == EXIT_OK && (a->varies.count > 0 || plan_machines_sized(a)))
+        return vary_machines(p, question);
+    code = code == EXIT_OK ? plan_run_read(a, p->session, &p->scenario) : code;
+    code = code == EXIT_OK ? check_held(p, held) : code;
+    code = code == EXIT_OK ? check_terms(p, &question) : code;
+    if (code != EXIT_OK)
+        return code;
+    question.base = &p->scenario->configuration;
+    code = plan_diary_open(p->given, p->session, p->work, &p->diary);
+    if (code != EXIT_OK)
+        return code;
+    plan_diary_machine(p->diary, 0, 1, "", &question);
+    session_soften(p->session);
+    progress_begin(&p->progress, p->session->notes);
+    const bool good = search_run(&question, &p->search, &error);
+    const double seconds = progress_seconds(&p->progress);
+    progress_end(&p->progress);
+    if (!good) {
+        fprintf(p->session->notes, "orrery plan: %s\n", error.text);
+        return EXIT_REJECTED;
+    }
+    code = plan_diary_partial(p->diary) ? tell_shard(p) : tell(p, &wish, seconds);
+    return p->search->stopped ? EXIT_INTERRUPTED : code;
+}
+
+int plan_run(const struct plan_arguments *a, struct session *session, const struct plan_work *work)
+{
+    struct plan_command *p;
+    struct arena *arena = arena_create();
+    p = ARENA_NEW(arena, struct plan_command);
+    struct plan_arguments *line = ARENA_NEW(arena, struct plan_arguments);
+    *line = *a;
+    *p = (struct plan_command){.work = work,
+                               .given = a,
+                               .arguments = line,
+                               .line = line,
+                               .session = session,
+                               .arena = arena};
+    int code = plan(p);
+    code = plan_diary_close(p->diary, code == EXIT_INTERRUPTED, code);
+    if (p->why != NULL)
+        search_why_end(p->why);
+    search_destroy(p->search);
+    if (p->scenario != NULL)
+        scenario_destroy(p->scenario);
+    arena_destroy(arena);
+    return code;
+}

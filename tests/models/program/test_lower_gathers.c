@@ -131,12 +131,46 @@ static void test_copies_of_gathered_weights(void **state)
     assert_int_equal(gathered(&c, 2.0 * LAYER), 0);
 }
 
+/* Gathers of so many bytes. */
+static unsigned sent(const struct configuration *c, double bytes)
+{
+    struct written w = lower_case_write(c);
+    unsigned count = 0;
+    for (uint32_t row = 0; (row = next_gather(w.p, row)) < w.p->op_count; row++)
+        count += w.p->transfers[w.p->ops[row].cost].bytes == bytes;
+    arena_destroy(w.arena);
+    return count;
+}
+
+/* Experts that their ranks hold whole are not gathered; their narrow copies are made with those of
+ * the rest of the layer. One expert a rank: three matrices of 64 x 256; beside them four of
+ * attention, 64 x 64, and in 16 bits alone the router, 64 x 4, and two norms. */
+static void test_whole_experts_are_not_gathered(void **state)
+{
+    (void)state;
+    const double attention = 4 * 64 * 64, expert = 3 * 64 * 256, wide = 64 * 4 + 2 * 64;
+    struct configuration c = job();
+    c.model.moe.experts = 4;
+    c.model.moe.experts_per_token = 2;
+    c.model.moe.ffn_hidden = 256;
+    c.layout.ep = 4;
+    assert_int_equal(lower_case_errors(&c), 0);
+    const unsigned layers = gathered(&c, 2.0 * (attention + wide));
+    assert_true(layers >= c.model.layers);
+    assert_int_equal(sent(&c, 2.0 * (attention + wide)), layers);
+    c.gpu.peak_flops_per_s[PEAK_FP4] = 4 * c.gpu.peak_flops_per_s[PEAK_BF16];
+    c.training.precision = precision_find("nvfp4");
+    assert_int_equal(lower_case_errors(&c), 0);
+    assert_int_equal(gathered(&c, 2.0 * (attention + wide) + 1.125 * (attention + expert)), layers);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gathers_in_parts),
         cmocka_unit_test(test_live_parameters),
         cmocka_unit_test(test_copies_of_gathered_weights),
+        cmocka_unit_test(test_whole_experts_are_not_gathered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analysis/calibrate/calibration_report.h"
 #include "analysis/calibrate/cuda/cuda_device.h"
 #include "analysis/calibrate/simulated.h"
 #include "models/profile/profile.h"
@@ -219,53 +220,6 @@ static bool go_on(void *context, const struct campaign_progress *p)
     return true;
 }
 
-static const char *why_missing(enum campaign_end end)
-{
-    switch (end) {
-    case CAMPAIGN_STOPPED:
-        return "it was interrupted";
-    case CAMPAIGN_LOST:
-        return "the card was lost";
-    case CAMPAIGN_NOT_KEPT:
-        return "the file took no more";
-    case CAMPAIGN_OUT_OF_TIME:
-        return "the minutes are over";
-    case CAMPAIGN_COMPLETE:
-        break;
-    }
-    UNREACHABLE("something is missing");
-}
-
-static void tell_report(const struct campaign_report *r, const struct wishes *w,
-                        enum campaign_end end)
-{
-    printf("%s: %u of %u points in %.0f s", w->output, r->measured, r->planned, r->elapsed_s);
-    if (r->resumed > 0)
-        printf(", %u of them before", r->resumed);
-    fputc('\n', stdout);
-    if (w->list_count > 0)
-        printf("  step        %.1f %% of its kernels' time is measured, with a spread of %.2f %%\n",
-               PERCENT * r->covered_ratio, PERCENT * r->step_spread_ratio);
-    if (r->unsupported + r->failed > 0)
-        printf("  left out    %u that this card or this build has not, %u that failed\n",
-               r->unsupported, r->failed);
-    if (r->missing > 0)
-        printf("  missing     %u: %s; the same command goes on\n", r->missing, why_missing(end));
-    if (r->unsettled > 0)
-        printf("  wide        %u points have a spread of more than %.0f %%\n", r->unsettled,
-               PERCENT * campaign_usual.measure.spread_ratio);
-    if (r->fastest_clock_hz > 0.0)
-        printf("  clock       %.0f to %.0f MHz\n", r->slowest_clock_hz / MEGA,
-               r->fastest_clock_hz / MEGA);
-    if (r->power_capped > 0)
-        printf("  power       %u points ran at the power cap, as they would in a long job\n",
-               r->power_capped);
-    if (r->too_hot + r->hardware_slow > 0)
-        printf("  THROTTLED   %u points with a card that was too hot, %u slowed by the hardware: "
-               "this is not what the card can do\n",
-               r->too_hot, r->hardware_slow);
-}
-
 static int code_of(enum campaign_end end, const struct error *error, const struct wishes *w)
 {
     switch (end) {
@@ -330,7 +284,7 @@ static int measure(struct arena *arena, const struct wishes *w,
     enum campaign_end end = campaign_run(arena, &campaign, &report, &error);
     if (teller.terminal)
         fputs("\r\033[K", stderr);
-    tell_report(&report, w, end);
+    calibration_print(stdout, w->output, &report, end, w->list_count > 0);
     int code = code_of(end, &error, w);
     if (!profile_close(teller.writer, end == CAMPAIGN_COMPLETE, &error) && code == EXIT_DONE)
         code = trouble(&error, EXIT_TROUBLE);

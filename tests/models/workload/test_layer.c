@@ -433,6 +433,38 @@ static void test_precisions(void **state)
     assert_string_equal(b.layer.segments[0].forward.kernels[2].name, "fp8 cast");
 }
 
+/* The weight matrices of a layer: none of nothing, as modules and one by one the same elements. */
+static double matrices_of(const struct layer *layer)
+{
+    double modules = 0.0, matrices = 0.0;
+    for (unsigned i = 0; i < layer->module_count; i++) {
+        assert_true(layer->modules[i] > 0.0);
+        modules += layer->modules[i];
+    }
+    for (unsigned i = 0; i < layer->matrix_count; i++) {
+        const struct weight_matrix *m = &layer->matrices[i];
+        assert_true(m->inputs * m->outputs * m->count > 0.0);
+        matrices += m->inputs * m->outputs * m->count;
+    }
+    assert_true(modules == matrices);
+    return matrices;
+}
+
+/* Beside them a layer without biases has two norms of the hidden size; a module that predicts
+ * further ahead projects two hidden states onto one, behind two norms. */
+static void test_matrices(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_llama(&b);
+    transformer_layer(&b.context, &b.layer);
+    assert_true(b.layer.parameters == matrices_of(&b.layer) + 2.0 * 8192);
+    assert_true(matrices_of(&b.layer) == 8192.0 * (8192 + 2 * 1024 + 8192 + 3.0 * 28672));
+    transformer_prediction(&b.context, &b.layer);
+    assert_true(b.layer.parameters == matrices_of(&b.layer) + 2.0 * 8192);
+    assert_true(matrices_of(&b.layer) == 2.0 * 8192 * 8192);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -445,6 +477,7 @@ int main(void)
         cmocka_unit_test(test_tensor_traffic),
         cmocka_unit_test(test_context_traffic),
         cmocka_unit_test(test_gradient_accumulation),
+        cmocka_unit_test(test_matrices),
         cmocka_unit_test(test_head),
         cmocka_unit_test(test_embedding),
         cmocka_unit_test(test_precisions),

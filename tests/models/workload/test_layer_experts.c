@@ -244,11 +244,31 @@ static void adapters_of_projections_add_up(void **state)
     }
 }
 
+/* Two experts a rank of three matrices of 8 x 16, beside attention: as modules and one by one. */
+static void each_expert_has_its_matrices(void **state)
+{
+    (void)state;
+    struct bench b;
+    double modules = 0.0, matrices = 0.0, of_experts = 0.0;
+    set_case(&b, &cases[1], true);
+    for (unsigned i = 0; i < b.layer.module_count; i++)
+        modules += b.layer.modules[i];
+    for (unsigned i = 0; i < b.layer.matrix_count; i++) {
+        const struct weight_matrix *m = &b.layer.matrices[i];
+        matrices += m->inputs * m->outputs * m->count;
+        of_experts += m->experts ? m->inputs * m->outputs * m->count : 0.0;
+    }
+    assert_true(modules == matrices);
+    assert_true(of_experts == 2 * 3 * 8 * 16 && b.layer.expert_parameters == of_experts);
+    assert_true(matrices - of_experts == 8 * (8 + 2 * 4 + 8) + 8 * 4); /* and the router */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fused_products_cast_their_own),
         cmocka_unit_test(pages_keep_the_rows_that_came),
+        cmocka_unit_test(each_expert_has_its_matrices),
         cmocka_unit_test(attention_in_eight_bits),
         cmocka_unit_test(rows_are_moved_once),
         cmocka_unit_test(pieces_hold_what_they_write),

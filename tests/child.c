@@ -1,14 +1,10 @@
 #include "tests/child.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "tests/test.h"
 
 int child_output(void (*act)(void), char *text, size_t bytes)
 {

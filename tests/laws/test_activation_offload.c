@@ -1,10 +1,5 @@
 /* Laws of activations on the host: what copies cost in closed form, what is left on the card, that
  * all that went out comes back in time, and that folded is unfolded. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
 
 #include "models/schedule/schedule_kind.h"
@@ -12,6 +7,7 @@
 #include "models/step/simulate/step.h"
 #include "sim/units.h"
 #include "tests/laws/law_case.h"
+#include "tests/test.h"
 
 enum {
     RANK_MAX = 16,
@@ -99,7 +95,6 @@ static void near(double value, double wanted, double scale)
  * it could; back: each that left waits c - b. */
 static void copies_hide_under_compute(void **state)
 {
-    (void)state;
     for (double ratio = 0.25; ratio <= 8.0; ratio *= 2.0) {
         struct law_setup s;
         lone(&s, LAYERS, 1, 0.0);
@@ -127,7 +122,6 @@ static void copies_hide_under_compute(void **state)
  * more while the stay ones are two and all of them are there. */
 static void layers_that_stay_are_left(void **state)
 {
-    (void)state;
     for (unsigned leaving = 0; leaving <= LAYERS; leaving++) {
         struct law_setup s;
         lone(&s, LAYERS, 3, (double)leaving / LAYERS);
@@ -145,7 +139,6 @@ static void layers_that_stay_are_left(void **state)
 /* Rates: the link's, or a rank's share of the memory of the CPUs, or of the drives. */
 static void the_slowest_bounds(void **state)
 {
-    (void)state;
     struct law_setup s;
     lone(&s, 2, 1, 0.5);
     struct configuration *c = &s.c;
@@ -287,7 +280,6 @@ static void check_stages(struct step *step, const struct configuration *c)
 
 static void all_comes_back_in_time(void **state)
 {
-    (void)state;
     static const int kinds[] = {RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL,
                                 RECOMPUTE_UNIFORM, RECOMPUTE_BLOCK};
     unsigned cases = 0, seen = 0;
@@ -323,7 +315,6 @@ static void all_comes_back_in_time(void **state)
  * across passes, too, on a stage without the head. The first of a step has nothing before it. */
 static void copies_come_one_ahead(void **state)
 {
-    (void)state;
     struct law_setup s;
     assert_true(staged(&s, &schedule_gpipe, 2, RECOMPUTE_NONE, false));
     s.c.layout.offload.activations = 1.0;
@@ -351,7 +342,6 @@ static void copies_come_one_ahead(void **state)
  * that follow. */
 static void host_holds_what_is_under_way(void **state)
 {
-    (void)state;
     struct law_setup s;
     assert_true(staged(&s, &schedule_gpipe, 4, RECOMPUTE_NONE, false));
     struct step *all = play(&s.c, false);
@@ -388,7 +378,6 @@ static bool spread(struct law_setup *s)
 /* What all ranks of the fullest node keep decides; one byte more, and it does not fit. */
 static void host_memory_ends(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < 5; i++) {
         struct law_setup s;
         const uint64_t stages = i % 2 == 0 ? 2 : 4;
@@ -426,7 +415,6 @@ static void host_memory_ends(void **state)
  * each replica, 12 bytes and room for gradients and weights. */
 static void host_holds_the_state_of_experts(void **state)
 {
-    (void)state;
     struct law_setup s;
     assert_true(staged(&s, &schedule_one_f_one_b, 2, RECOMPUTE_NONE, true));
     struct configuration *c = &s.c;
@@ -450,7 +438,6 @@ static void host_holds_the_state_of_experts(void **state)
 /* A share that leaves all layers changes nothing. */
 static void none_is_none(void **state)
 {
-    (void)state;
     struct law_setup s;
     assert_true(staged(&s, &schedule_one_f_one_b, 4, RECOMPUTE_NONE, false));
     s.c.layout.offload.activations = 0.0;

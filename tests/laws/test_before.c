@@ -1,19 +1,14 @@
 /* Happens-before: every op of every program waits for what it reads, over shapes, shardings and
  * software in all pairs; and each wait that is taken away is noticed (law_before.h). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "law_before.h"
 #include "models/lower/stage/lower.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 
 struct tally {
     unsigned programs, waits, redundant, unnoticed;
@@ -204,7 +199,6 @@ static void check(const struct configuration *c, bool planted, struct tally *tal
 
 static void every_op_waits_for_what_it_reads(void **state)
 {
-    (void)state;
     struct draw draw = {1};
     struct tally tally = {0};
     for (unsigned i = 0; i < 600; i++) {
@@ -216,7 +210,6 @@ static void every_op_waits_for_what_it_reads(void **state)
 
 static void a_wait_that_is_missing_is_noticed(void **state)
 {
-    (void)state;
     struct draw draw = {7};
     struct tally tally = {0};
     for (unsigned i = 0; i < 150; i++) {
@@ -232,7 +225,6 @@ static void a_wait_that_is_missing_is_noticed(void **state)
  * is not marked. */
 static void a_wrong_size_or_flag_is_noticed(void **state)
 {
-    (void)state;
     struct draw draw = {11};
     char text[256];
     unsigned sizes = 0, joins = 0;

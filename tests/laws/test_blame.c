@@ -1,16 +1,11 @@
 /* Law: over random layouts `optimizer` without waits equals its kernels, and so do `compute` and
  * `recompute`; a wait goes to something that the ranks have (law_blame.h). The pairwise cases of
  * test_conservation.c are held to the same. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "models/lower/stage/lower.h"
 #include "tests/laws/law_blame.h"
 #include "tests/laws/random_scenario.h"
 #include "tests/models/step/world.h"
+#include "tests/test.h"
 
 enum {
     SCENARIOS = 240
@@ -37,7 +32,6 @@ static const char *fault_of(const struct configuration *c, char text[LAW_TEXT])
 /* As drawn, and with the copies of buckets that some software makes beside its transfers. */
 static void parts_are_blamed_for_what_they_did(void **state)
 {
-    (void)state;
     unsigned faults = 0, played = 0;
     for (uint64_t number = 0; number < SCENARIOS; number++) {
         struct scenario *scenario = random_scenario(number);
@@ -60,7 +54,6 @@ static void parts_are_blamed_for_what_they_did(void **state)
 /* Planted: a hair of each wait booked as the update, and a wait that nobody has. */
 static void a_wrong_blame_is_seen(void **state)
 {
-    (void)state;
     unsigned planted = 0;
     for (uint64_t number = 0; number < SCENARIOS && planted < 40; number++) {
         struct scenario *scenario = random_scenario(number);
@@ -96,7 +89,6 @@ static void a_wrong_blame_is_seen(void **state)
  * update of 1 s: both are waits for parameters. */
 static void a_copied_bucket_is_no_update(void **state)
 {
-    (void)state;
     struct world w;
     world_begin(&w);
     struct program_writer *p = program_begin(w.arena, 0);

@@ -1,11 +1,6 @@
 /* Law: with equal stages and free sends the bubble of every schedule is its closed form, to 1e-9,
  * for every small shape, as the worker and the network play it. Each pass and each message is
  * counted in the timeline, so that no closed form can pass for a simulation. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
@@ -17,6 +12,7 @@
 #include "tests/kind_defaults.h"
 #include "tests/laws/law_cluster.h"
 #include "tests/laws/law_play.h"
+#include "tests/test.h"
 
 enum {
     STAGES_MAX = 8,
@@ -152,7 +148,6 @@ static const struct published published[] = {
 
 static void published_forms_are_stated(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof published / sizeof published[0]; i++) {
         const struct schedule_kind *kind = schedule_find(published[i].name);
         assert_non_null(kind);
@@ -180,7 +175,6 @@ static bool next_shape(struct schedule_shape *s)
 
 static void every_bubble_is_its_closed_form(void **state)
 {
-    (void)state;
     for (unsigned k = 0; k < schedule_kind_count; k++) {
         const struct schedule_kind *kind = schedule_kinds[k];
         const struct kind_options options = kind_defaults(&kind->head);
@@ -296,7 +290,6 @@ static double published_s(const char *name, uint32_t p, struct split_times t)
 
 static void every_split_bubble_is_its_published_form(void **state)
 {
-    (void)state;
     static const struct split_times times[] = {{1.0, 1.0, 1.0}, {1.0, 1.25, 0.75}};
     unsigned played = 0;
     for (unsigned k = 0; k < sizeof split_forms / sizeof *split_forms; k++) {
@@ -335,7 +328,6 @@ static void every_split_bubble_is_its_published_form(void **state)
  * executed apart from this code: with passes of 1, 1.2 and 0.8 no closed form holds. */
 static void uneven_passes(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         uint32_t microbatches;
@@ -362,7 +354,6 @@ static uint32_t write_hasty(const struct schedule_shape *shape, uint32_t stage, 
 
 static void hasty_weights_are_seen(void **state)
 {
-    (void)state;
     struct schedule_kind faulty = schedule_zb_h1;
     faulty.write = write_hasty;
     const struct schedule_shape shape = {4, 1, 12, NULL};
@@ -374,7 +365,6 @@ static void hasty_weights_are_seen(void **state)
 /* Planted: a slow pass; and 1F1B with one warm-up pass too few. Both must be seen. */
 static void a_slow_pass_is_seen(void **state)
 {
-    (void)state;
     const struct schedule_shape shape = {4, 1, 8, NULL};
     struct pipeline_play p;
     play_pipeline(&p, &schedule_one_f_one_b, &shape, 1e-6);
@@ -400,7 +390,6 @@ static uint32_t write_short_warm_up(const struct schedule_shape *shape, uint32_t
 
 static void a_short_warm_up_is_seen(void **state)
 {
-    (void)state;
     struct schedule_kind faulty = schedule_one_f_one_b;
     faulty.write = write_short_warm_up;
     const struct schedule_shape shape = {4, 1, 8, NULL};

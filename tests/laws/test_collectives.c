@@ -1,11 +1,6 @@
 /* Law: a collective alone takes latency + bytes / min(ceiling, wires), to 1e-12, for every kind and
  * operation on every node kind and fabric kind; two on the same wires take the doubled wire time.
  * First with algorithm and protocol given, then as symmetry and tuner choose them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
@@ -15,6 +10,7 @@
 #include "tests/laws/law_cluster.h"
 #include "tests/laws/law_lone.h"
 #include "tests/laws/law_play.h"
+#include "tests/test.h"
 
 enum {
     NODES_MAX = 4,
@@ -148,7 +144,6 @@ static void visit_given(const struct topology *t, void *context)
 
 static void given_algorithms_take_their_closed_form(void **state)
 {
-    (void)state;
     struct census census = {0};
     assert_true(collective_kind_count <= sizeof census.of_kind / sizeof census.of_kind[0]);
     each_cluster(visit_given, &census);
@@ -192,7 +187,6 @@ static void visit_flows(const struct topology *t, void *context)
 
 static void two_flows_on_one_link_halve(void **state)
 {
-    (void)state;
     unsigned count = 0;
     each_cluster(visit_flows, &count);
     assert_true(count > 0);
@@ -309,7 +303,6 @@ static void visit_tuned(const struct topology *t, void *context)
 
 static void tuned_collectives_take_their_closed_form(void **state)
 {
-    (void)state;
     unsigned played = 0;
     each_cluster(visit_tuned, &played);
     assert_true(played > 0);
@@ -318,7 +311,6 @@ static void tuned_collectives_take_their_closed_form(void **state)
 /* Planted: one wire forgotten, or a plan with a wrong latency. */
 static void a_forgotten_wire_is_seen(void **state)
 {
-    (void)state;
     struct topology_spec spec;
     assert_true(law_cluster(&spec, law_kind(TOPOLOGY_NODE, 0),
                             topology_find(TOPOLOGY_FABRIC, "rail"), 2, 2, LAW_DEFAULT));
@@ -347,7 +339,6 @@ static void a_forgotten_wire_is_seen(void **state)
 
 static void a_wrong_plan_is_seen(void **state)
 {
-    (void)state;
     struct topology_spec spec;
     assert_true(law_cluster(&spec, law_kind(TOPOLOGY_NODE, 0), law_kind(TOPOLOGY_FABRIC, 0), 1, 4,
                             LAW_DEFAULT));

@@ -2,11 +2,6 @@
  * is received, over the links that it crosses; what is allocated is freed; the parts of the
  * breakdown tile the step. Pairwise over every table, folded; the books are kept apart from the
  * players (law_books.h). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "models/lower/stage/lower.h"
@@ -14,6 +9,7 @@
 #include "tests/laws/law_case.h"
 #include "tests/laws/law_loads.h"
 #include "tests/laws/law_play.h"
+#include "tests/test.h"
 
 enum {
     RANK_MAX = 16
@@ -49,7 +45,6 @@ static void play(struct law_play *p, const struct configuration *c, bool unfold)
 
 static void pairwise_cases_close_their_books(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct law_cover cover;
     law_cover(arena, RANK_MAX, &cover);
@@ -75,7 +70,6 @@ static void pairwise_cases_close_their_books(void **state)
 /* The same shapes without a pipeline, each trouble in turn, folded and not. */
 static void waits_go_to_who_is_waited_for(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct law_cover cover;
     law_cover(arena, RANK_MAX, &cover);
@@ -128,7 +122,6 @@ static const char *called_own_fault(const struct configuration *c, char text[LAW
 
 static void own_links_are_never_shared(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct law_cover cover;
     law_cover(arena, RANK_MAX, &cover);
@@ -166,7 +159,6 @@ static void begin_plain(struct law_setup *setup, struct law_play *p)
 /* A message of another size at one end: seen before it is played. */
 static void a_wrong_size_is_seen(void **state)
 {
-    (void)state;
     struct law_setup setup;
     struct law_play p;
     char text[LAW_TEXT];
@@ -189,7 +181,6 @@ static void a_wrong_size_is_seen(void **state)
 /* A plan that moves a byte too few; and one that forgets a link. */
 static void lost_bytes_are_seen(void **state)
 {
-    (void)state;
     for (unsigned fault = 0; fault < 2; fault++) {
         struct law_setup setup;
         struct law_play p;
@@ -214,7 +205,6 @@ static void lost_bytes_are_seen(void **state)
 /* A free that is forgotten, and one made twice. */
 static void a_forgotten_free_is_seen(void **state)
 {
-    (void)state;
     struct law_setup setup;
     struct law_play p;
     char text[LAW_TEXT];
@@ -235,7 +225,6 @@ static void a_forgotten_free_is_seen(void **state)
 /* An op that is played twice pushes the others on its stream back: its time is not its cost. */
 static void a_wrong_time_is_seen(void **state)
 {
-    (void)state;
     struct law_setup setup;
     struct law_play p;
     char text[LAW_TEXT];
@@ -258,7 +247,6 @@ static void a_wrong_time_is_seen(void **state)
 /* Of two pieces of a full wire one is moved onto the other, one is lost, one is late. */
 static void loads_that_cannot_be_are_seen(void **state)
 {
-    (void)state;
     struct law_setup setup;
     struct law_play p;
     char text[LAW_TEXT];

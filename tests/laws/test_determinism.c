@@ -1,10 +1,5 @@
 /* Law: the same configuration and seed give the same bytes, again and on any number of threads;
  * another seed gives other jitter; what one GPU draws does not depend on which others there are. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -16,6 +11,7 @@
 #include "sim/pool.h"
 #include "tests/laws/law_case.h"
 #include "tests/laws/law_play.h"
+#include "tests/test.h"
 
 enum {
     RANK_MAX = 8,
@@ -60,7 +56,6 @@ static void choose(struct arena *arena, struct law_case cases[CASE_COUNT])
 
 static void threads_change_nothing(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct law_case cases[CASE_COUNT];
     choose(arena, cases);
@@ -85,7 +80,6 @@ static void threads_change_nothing(void **state)
 
 static void seeds_move_jitter_alone(void **state)
 {
-    (void)state;
     for (unsigned trouble = 0; trouble < LAW_TROUBLE_COUNT; trouble++) {
         const struct law_case k = {
             .level = {
@@ -132,7 +126,6 @@ static bool draws_alike(const struct law_play *p, uint32_t a, const struct law_p
 
 static void more_gpus_move_nobodys_draws(void **state)
 {
-    (void)state;
     struct law_setup setup[2];
     struct law_play few, many;
     play_replicas(&setup[0], &few, 1);

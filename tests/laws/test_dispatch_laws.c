@@ -1,11 +1,6 @@
 /* Laws of dispatch: how many places a token goes to is what enumeration gives; what is sent arrives
  * at every member once; a step pays the closed form of its exchanges; and the rates of DeepEP's and
  * HybridEP's own tables come out of two ratios each. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
@@ -13,6 +8,7 @@
 #include "models/step/simulate/step.h"
 #include "sim/units.h"
 #include "tests/laws/law_case.h"
+#include "tests/test.h"
 
 enum {
     EXPERTS_MAX = 8,
@@ -54,7 +50,6 @@ static double enumerated(const struct routing *r, unsigned place)
 
 static void reach_is_enumerated(void **state)
 {
-    (void)state;
     unsigned asked = 0;
     for (uint32_t experts = 1; experts <= EXPERTS_MAX; experts++) {
         for (uint32_t groups = 0; groups <= experts; groups++) {
@@ -83,7 +78,6 @@ static void reach_is_enumerated(void **state)
  * 2.1.2 limits them to 4 of 8 nodes). */
 static void places_of_deepseek(void **state)
 {
-    (void)state;
     const struct routing any = {256, 8, 0, 0}, limited = {256, 8, 8, 4};
     assert_true(fabs(routing_places(&any, 8) - 5.29) < 0.005);
     assert_true(fabs(routing_places(&any, 64) - 7.68) < 0.005);
@@ -123,7 +117,6 @@ static void add_flow(void *context, uint32_t from, uint32_t to, double weight)
  * brought into its node itself; a node gets by its NICs what each member outside has for it. */
 static void rows_arrive_once(void **state)
 {
-    (void)state;
     static const uint32_t sizes[][4] = {{8},          {4, 4}, {4, 4, 4, 4}, {2, 2},
                                         {1, 1, 1, 1}, {3, 1}, {2, 4, 2},    {1, 3, 4}};
     const struct routing routings[] = {{48, 4, 0, 0}, {48, 4, 4, 2}, {48, 1, 0, 0}};
@@ -174,7 +167,6 @@ static void rows_arrive_once(void **state)
  * one, 3.18 where it may be one of 4 nodes. The NICs alone bind here. */
 static void limits_cut_what_crosses(void **state)
 {
-    (void)state;
     const struct routing any = {256, 8, 0, 0}, limited = {256, 8, 8, 4};
     const struct {
         const struct dispatch_kind *kind;
@@ -204,7 +196,6 @@ static void limits_cut_what_crosses(void **state)
  * (SM90: 450; SM100: 900), NICs of 50 GB/s. Two constants of this model were fitted on the 18. */
 static void deepep_has_its_rates(void **state)
 {
-    (void)state;
     const struct {
         uint32_t nodes, groups, chosen;
         double port, dispatch, combine;
@@ -235,7 +226,6 @@ static void deepep_has_its_rates(void **state)
  * the 27. */
 static void hybridep_has_its_rates(void **state)
 {
-    (void)state;
     const struct {
         uint32_t nodes, per_node;
         double rates[3];
@@ -287,7 +277,6 @@ static void make_experts(struct configuration *c, uint64_t ep, const struct disp
  * node of 8, and on two nodes of 4. */
 static void steps_pay_the_closed_form(void **state)
 {
-    (void)state;
     for (unsigned at = 0; at < 2 * dispatch_kind_count; at++) {
         const struct dispatch_kind *kind = dispatch_kinds[at / 2];
         struct law_setup s;
@@ -334,7 +323,6 @@ static void steps_pay_the_closed_form(void **state)
  * what is computed and sent that of 1.25. */
 static void room_ends_the_wait(void **state)
 {
-    (void)state;
     static struct layer layers[2];
     struct law_setup s;
     struct law_case k = {.level = {[LAW_GPUS] = 2, [LAW_DP] = 4, [LAW_SCHEDULE] = 1}};

@@ -6,11 +6,6 @@
  * saved behind the experts' own copies, so the exchange that brings the rows back is not repeated:
  * of the two exchanges of a layer one is. Where copies are added up by the receiver, that kernel
  * saves the order of the rows, and both exchanges come before it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +14,7 @@
 #include "scenarios/assemble/scenario.h"
 #include "scenarios/catalogue/catalogue.h"
 #include "tests/models/program/lower_sums.h"
+#include "tests/test.h"
 
 enum {
     LAYERS = 4,
@@ -134,7 +130,6 @@ static void check_point(const struct point *p, const struct configuration *c)
 
 static void every_software_recomputes_with_every_dispatch(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct catalogue catalogue;
     catalogue_open(&catalogue, arena, NULL, NULL);

@@ -1,10 +1,5 @@
 /* Laws of experts: folded and unfolded plays are the same to the bit with any split of the experts;
  * what goes out comes in; time on the wire, memory and parameters are their closed forms. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
@@ -12,6 +7,7 @@
 #include "models/sharding/sharding_kind.h"
 #include "models/step/simulate/step.h"
 #include "tests/laws/law_case.h"
+#include "tests/test.h"
 
 enum {
     RANK_MAX = 16
@@ -46,7 +42,6 @@ static bool give_experts(struct configuration *c, uint64_t ep, uint64_t etp, uns
 
 static void splits_fold(void **state)
 {
-    (void)state;
     unsigned turn = 0, played = 0, shared = 0;
     const struct step_options folded = {.threads = 1}, unfolded = {.unfold = true, .threads = 1};
     for (unsigned at = 0; at < 3 * 3 * 3 * 2 * 4 * 2; at++) {
@@ -99,7 +94,6 @@ static struct configuration one_node(struct law_setup *s, uint64_t ep)
  * token, 4 bytes with each row on two of the four ways, of which (ep - 1)/ep leave. */
 static void exchanges_are_closed_form(void **state)
 {
-    (void)state;
     const double loads[] = {1.0, 1.5, 4.0};
     for (unsigned i = 0; i < 3; i++) {
         struct law_setup s;
@@ -154,7 +148,6 @@ static double sent(const struct layer *layer, enum segment_comm comm)
  * sends k rows a token and way whatever ep is; and all ranks together hold what the model has. */
 static void layers_are_closed_form(void **state)
 {
-    (void)state;
     struct law_setup s;
     struct law_case k = {.level = {[LAW_GPUS] = 2, [LAW_DP] = 4, [LAW_SCHEDULE] = 1}};
     assert_true(law_configure(&k, RANK_MAX, &s));
@@ -214,7 +207,6 @@ static void layers_are_closed_form(void **state)
  * ZeRO-1 leaves 4 + 12/n of each (fp32 gradients are the software's: they are kept whole). */
 static void state_is_shared_by_its_own_ranks(void **state)
 {
-    (void)state;
     for (uint64_t ep = 1; ep <= 8; ep *= 2) {
         struct law_setup s;
         struct configuration c = one_node(&s, ep);

@@ -1,17 +1,13 @@
 /* Laws of sharded experts that other ranks hold than all else: what is gathered and scattered is
  * the closed form of each part, over its own ranks; state is shared by them; whoever has experts
  * alone gathers none; folded and unfolded plays are the same to the bit. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "models/sharding/sharding_kind.h"
 #include "models/step/simulate/step.h"
 #include "tests/laws/law_case.h"
+#include "tests/test.h"
 
 enum {
     RANK_MAX = 16,
@@ -107,7 +103,6 @@ static void near(double value, double expected)
  * N elements of 2 bytes, or 4 of the reduced type. */
 static void traffic_is_closed_form(void **state)
 {
-    (void)state;
     for (unsigned at = 0; at < KINDS * 3; at++) {
         const struct sharding_kind *kind = kinds[at / 3];
         const uint64_t ep = 2u << at % 3, n = kind->hybrid ? 4 : 8, edp = n / ep;
@@ -147,7 +142,6 @@ static void traffic_is_closed_form(void **state)
  * whole, but for experts that its rank has alone. */
 static void state_is_shared_by_its_own_ranks(void **state)
 {
-    (void)state;
     for (unsigned at = 0; at < KINDS * 3; at++) {
         const struct sharding_kind *kind = kinds[at / 3];
         const uint64_t ep = 2u << at % 3, n = kind->hybrid ? 4 : 8, edp = n / ep;
@@ -195,7 +189,6 @@ static bool together(const struct layout *l, uint32_t a, uint32_t b, enum stream
  * groups holds the same shard of them in another. */
 static void ranks_hold_the_same(void **state)
 {
-    (void)state;
     unsigned alike = 0, across = 0;
     for (unsigned at = 0; at < KINDS * 3 * 2; at++) {
         const uint32_t wanted = 1u << STREAM_EP | 1u << STREAM_EP_DATA | 1u << STREAM_EP_REPLICATE |
@@ -234,7 +227,6 @@ static void ranks_hold_the_same(void **state)
 
 static void shards_fold(void **state)
 {
-    (void)state;
     unsigned played = 0, apart = 0, across = 0;
     const struct step_options folded = {.threads = 1}, unfolded = {.unfold = true, .threads = 1};
     for (unsigned at = 0; at < 36 * 4 * 6 * 3; at++) {

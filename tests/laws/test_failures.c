@@ -2,18 +2,13 @@
  * the rate that it promises, draws that are its own, time without a unit, looks that settle
  * nothing, ages that stand still with their nodes. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "sim/random.h"
 #include "tests/kind_defaults.h"
 #include "tests/models/fleet/fleet_case.h"
+#include "tests/test.h"
 
 enum {
     NODES = 24,
@@ -64,7 +59,6 @@ static void each(void (*law)(const struct failure_kind *kind, int unit))
 
 static void test_rows(void **state)
 {
-    (void)state;
     for (unsigned k = 0; k < failure_kind_count; k++) {
         const struct failure_kind *kind = failure_kinds[k];
         bool ages = kind->life != NULL;
@@ -91,7 +85,6 @@ static void test_rows(void **state)
  * each option. */
 static void test_lives(void **state)
 {
-    (void)state;
     for (unsigned k = 0; k < failure_kind_count; k++) {
         const struct failure_kind *kind = failure_kinds[k];
         for (unsigned edge = 0; kind->life && edge < 3; edge++) {
@@ -150,7 +143,6 @@ static void check_rate(const struct failure_kind *kind, int unit)
 
 static void test_rates(void **state)
 {
-    (void)state;
     each(check_rate);
 }
 
@@ -182,7 +174,6 @@ static void check_scale(const struct failure_kind *kind, int unit)
 
 static void test_scale(void **state)
 {
-    (void)state;
     each(check_scale);
 }
 
@@ -221,7 +212,6 @@ static void check_own_draws(const struct failure_kind *kind, int unit)
 
 static void test_own_draws(void **state)
 {
-    (void)state;
     each(check_own_draws);
 }
 
@@ -337,7 +327,6 @@ static void check_looks(const struct failure_kind *kind, int unit)
 
 static void test_looks(void **state)
 {
-    (void)state;
     each(check_looks);
 }
 
@@ -380,7 +369,6 @@ static void check_ages(const struct failure_kind *kind, int unit)
 
 static void test_ages(void **state)
 {
-    (void)state;
     each(check_ages);
 }
 
@@ -412,7 +400,6 @@ static void check_slots(const struct failure_kind *kind, int unit)
 
 static void test_slots(void **state)
 {
-    (void)state;
     each(check_slots);
 }
 
@@ -441,7 +428,6 @@ static void check_half(const struct failure_kind *kind, int unit)
 
 static void test_half(void **state)
 {
-    (void)state;
     each(check_half);
 }
 

@@ -2,11 +2,6 @@
  * every rank, the parts of its breakdown, and the digest. Pairwise over node kind, fabric kind and
  * options, layout, schedule, sharding, recompute, software, and over a slow GPU, a degraded link
  * and jitter. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "models/lower/stage/lower.h"
@@ -14,6 +9,7 @@
 #include "tests/laws/law_case.h"
 #include "tests/laws/law_fold.h"
 #include "tests/laws/law_play.h"
+#include "tests/test.h"
 
 enum {
     RANK_MAX = 16
@@ -21,7 +17,6 @@ enum {
 
 static void pairwise_cases_fold(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct law_cover cover;
     law_cover(arena, RANK_MAX, &cover);
@@ -45,7 +40,6 @@ static void pairwise_cases_fold(void **state)
  * nodes: rates of summed loads must still be those of single ones. */
 static void odd_weights_fold(void **state)
 {
-    (void)state;
     struct law_case k = {.level = {[LAW_GPUS] = 2,
                                    [LAW_TP] = 1,
                                    [LAW_PP] = 1,
@@ -76,7 +70,6 @@ static void odd_weights_fold(void **state)
  * must not hang on which rank stands for its class. */
 static void waits_for_ties_fold(void **state)
 {
-    (void)state;
     struct law_case k = {.level = {[LAW_TP] = 2,
                                    [LAW_PP] = 3,
                                    [LAW_DP] = 2,
@@ -127,7 +120,6 @@ static void play_slow_unfolded(struct law_setup *setup, struct law_play *p)
 /* A class merged wrongly: the refinement does not know who is slow, and all its class is. */
 static void a_wrong_class_is_seen(void **state)
 {
-    (void)state;
     struct law_setup setup[2];
     struct law_play right, wrong;
     char text[200];
@@ -149,7 +141,6 @@ static void a_wrong_class_is_seen(void **state)
 /* One transfer a little late in one class: its plan's latency is 2 ns off. */
 static void a_perturbed_plan_is_seen(void **state)
 {
-    (void)state;
     struct law_setup setup[2];
     struct law_play right, wrong;
     char text[200];
@@ -167,7 +158,6 @@ static void a_perturbed_plan_is_seen(void **state)
 /* The first op that waits for a transfer no longer waits. */
 static void a_lost_wait_is_seen(void **state)
 {
-    (void)state;
     struct law_setup setup[2];
     struct law_play right, wrong;
     char text[200];

@@ -1,17 +1,13 @@
 /* Laws of context ranks that exchange heads (Ulysses): each sends (1 - 1/c) of its part of queries,
  * keys, values and output; it computes what it would of gathered keys; alone on its wires the
  * exposed time is the collectives'. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "models/collective/collective_kind.h"
 #include "models/step/simulate/step.h"
 #include "tests/laws/law_case.h"
+#include "tests/test.h"
 
 enum {
     RANK_MAX = 16,
@@ -54,7 +50,6 @@ static double attention_flops(const struct program *p)
 
 static void bytes_are_those_of_the_paper(void **state)
 {
-    (void)state;
     struct law_setup s;
     const struct configuration c = heads(&s, CP_ALL_TO_ALL);
     struct step *step = play(&c);
@@ -77,7 +72,6 @@ static void bytes_are_those_of_the_paper(void **state)
 
 static void work_is_that_of_gathered_keys(void **state)
 {
-    (void)state;
     struct law_setup s;
     struct configuration c = heads(&s, CP_ALL_TO_ALL);
     struct step *exchanged = play(&c);
@@ -92,7 +86,6 @@ static void work_is_that_of_gathered_keys(void **state)
 
 static void exposed_time_is_the_collectives(void **state)
 {
-    (void)state;
     struct law_setup s;
     struct configuration c = heads(&s, CP_ALL_TO_ALL);
     struct step *step = play(&c);
@@ -125,7 +118,6 @@ static struct configuration both(struct law_setup *s, uint64_t inner)
 
 static void ends_are_one_or_the_other(void **state)
 {
-    (void)state;
     for (int end = 0; end < 2; end++) {
         struct law_setup s, t;
         const struct configuration c = both(&s, end == 0 ? RANKS : 1);
@@ -153,7 +145,6 @@ static double sent_on(const struct program *p, enum stream stream, enum comm_op 
  * of gathered keys. */
 static void two_levels_are_closed_forms(void **state)
 {
-    (void)state;
     struct law_setup s, t;
     const struct configuration c = both(&s, 2), d = heads(&t, CP_ALL_GATHER);
     const double inner = 2.0, outer = RANKS / inner;
@@ -179,7 +170,6 @@ static void two_levels_are_closed_forms(void **state)
 /* Whole heads are needed before keys go round, and go back when they have been. */
 static void keys_go_round_between(void **state)
 {
-    (void)state;
     struct law_setup s;
     const struct configuration c = both(&s, 2);
     struct step *step = play(&c);
@@ -196,7 +186,6 @@ static void keys_go_round_between(void **state)
 /* A sequence so long that the ring hides: what is exposed is the exchange of heads in pairs. */
 static void exchanges_of_heads_are_exposed(void **state)
 {
-    (void)state;
     struct law_setup s;
     struct configuration c = both(&s, 2);
     c.training.sequence *= 64;
@@ -222,7 +211,6 @@ static void exchanges_of_heads_are_exposed(void **state)
 /* Over nodes of two and of eight, with tensor ranks, slow cards and links. */
 static void two_levels_fold(void **state)
 {
-    (void)state;
     unsigned played = 0;
     for (unsigned at = 0; at < 3 * 2 * 2 * 3 * 4 * 2; at++) {
         const struct law_case k = {.level = {[LAW_GPUS] = (uint8_t)(at % 3),
@@ -258,7 +246,6 @@ static void two_levels_fold(void **state)
 
 static void inner_groups_divide(void **state)
 {
-    (void)state;
     struct law_setup s;
     struct configuration c = both(&s, 0);
     assert_int_equal(configuration_context_ranks(&c).heads, RANKS); /* all on one node */
@@ -284,7 +271,6 @@ static void inner_groups_divide(void **state)
 /* Whole heads for each rank, or it is refused with what to take instead. */
 static void heads_must_divide(void **state)
 {
-    (void)state;
     struct law_setup s;
     struct configuration c = heads(&s, CP_ALL_TO_ALL);
     c.model.attention.kv_heads = 2;

@@ -2,17 +2,12 @@
  * waits for each exchange: a pass lasts the longer of its two queues, (m + p - 1) of them follow
  * one another. A host that waits for nothing launches through the bubble: m of them. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "models/step/simulate/step.h"
 #include "sim/units.h"
 #include "tests/laws/law_cluster.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 
 /* Launches of 10 ms beside kernels of microseconds. */
 static double step_s(uint64_t stages, uint64_t microbatches, bool waits)
@@ -43,7 +38,6 @@ static bool bubble_is_there(double bound_s, double pass_s, uint64_t stages, uint
 
 static void launches_wait_for_the_exchange(void **state)
 {
-    (void)state;
     double pass_s = step_s(1, 2, true) - step_s(1, 1, true);
     for (uint64_t stages = 2; stages <= 4; stages *= 2) {
         for (uint64_t m = 1; m <= 8; m *= 2) {

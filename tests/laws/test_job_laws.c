@@ -1,16 +1,11 @@
 /* Laws that every job of weeks must keep, over random ones. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "job_swarm.h"
 #include "sim/random.h"
 #include "sim/units.h"
+#include "tests/test.h"
 
 enum {
     JOBS = 3000
@@ -53,7 +48,6 @@ static void same(const struct job_result *a, const struct job_result *b, uint64_
 /* Stretches without a failure are played in closed form: the same as every step by itself. */
 static void test_step_by_step(void **state)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < JOBS; seed++) {
         struct job_case job;
         struct job_result fast, slow;
@@ -95,7 +89,6 @@ static double wall_of(const struct job_case *job)
 
 static void test_one_more_failure(void **state)
 {
-    (void)state;
     unsigned later = 0;
     for (uint64_t n = 0; n < 1000; n++) {
         struct job_case job;
@@ -119,7 +112,6 @@ static void test_one_more_failure(void **state)
 
 static void test_faster_checkpoint(void **state)
 {
-    (void)state;
     for (uint64_t n = 0; n < 1000; n++) {
         struct job_case job;
         struct trace_event events[MOMENTS];
@@ -137,7 +129,6 @@ static void test_faster_checkpoint(void **state)
  * true of the mean over the same failures, not of each. */
 static void test_more_spares(void **state)
 {
-    (void)state;
     double before = INFINITY;
     for (uint64_t spares = 0; spares <= 8; spares = spares == 0 ? 1 : 2 * spares) {
         struct job_case job;
@@ -197,7 +188,6 @@ static void scale(struct job_case *job, double by)
 /* Cascades follow within an hour, whatever the scale, and are left out. */
 static void test_scaling(void **state)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 500; seed++) {
         struct job_case job;
         struct job_result one, eight;
@@ -223,7 +213,6 @@ enum {
 /* The same blows on the same parts of the job, under other numbers. */
 static void test_permuted_nodes(void **state)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 200; seed++) {
         struct job_case job;
         struct job_result plain, permuted;

@@ -6,18 +6,13 @@
  * Half of the jobs have times that are small multiples of 1/8 s, so that failures hit the ends of
  * steps, saves and links exactly. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "job_oracle.h"
 #include "sim/random.h"
+#include "tests/test.h"
 
 enum {
     JOBS = 20000
@@ -410,7 +405,6 @@ static bool agree(uint64_t seed, struct told *expected, struct told *found)
 
 static void test_naive_player(void **state)
 {
-    (void)state;
     struct told *told = calloc(2, sizeof *told);
     assert_non_null(told);
     uint64_t wrong = 0;
@@ -423,7 +417,6 @@ static void test_naive_player(void **state)
 /* 60 steps take 90 s and nothing is saved: a stop each 26 s undoes all of them, for ever. */
 static void test_hopeless_job_ends(void **state)
 {
-    (void)state;
     struct small_job job;
     make(&job, 0);
     job.step_s = 1.5;

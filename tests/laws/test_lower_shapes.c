@@ -3,12 +3,6 @@
  * collectives across stages agree in number, and time and FLOPs do not depend on how a stage is cut
  * into ops. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "models/lower/stage/lower.h"
 #include "models/schedule/schedule_kind.h"
@@ -16,6 +10,7 @@
 #include "schedule_player.h"
 #include "tests/kind_defaults.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 
 struct tally {
     unsigned count[STREAM_COUNT];
@@ -139,7 +134,6 @@ static void set_schedule(struct configuration *c, unsigned turn)
 
 static void test_shapes(void **state)
 {
-    (void)state;
     unsigned turn = 0;
     for (uint64_t tp = 1; tp <= 4; tp *= 2) {
         for (uint64_t cp = 1; cp <= 2; cp++) {

@@ -3,11 +3,6 @@
  * bandwidth: one flow with a fixed algorithm is strictly faster; a whole step is never slower by
  * more than 1e-3 (under contention, and with a tuner, small anomalies are real: Graham, SIAM J.
  * Appl. Math. 17, 1969; they are listed). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +13,7 @@
 #include "tests/laws/law_cluster.h"
 #include "tests/laws/law_lone.h"
 #include "tests/laws/law_play.h"
+#include "tests/test.h"
 
 enum {
     RANK_MAX = 16
@@ -106,7 +102,6 @@ static unsigned visit_scaling(const struct law_case *k)
 
 static void powers_of_two_scale_exactly(void **state)
 {
-    (void)state;
     assert_int_equal(each_case(visit_scaling), 0);
     const struct law_case k = {.level = {[LAW_GPUS] = 1, [LAW_TP] = 1, [LAW_DP] = 1}};
     assert_int_equal(scaling_faults(&k, 32.0, false), 0);
@@ -216,7 +211,6 @@ static unsigned star_count(const struct law_case *k)
 
 static void node_numbers_change_nothing(void **state)
 {
-    (void)state;
     assert_true(each_case(star_count) > 0);
     /* Planted: the slow GPU does not move with its node. */
     struct law_case k = {.level = {[LAW_DP] = 2, [LAW_PP] = 1, [LAW_TROUBLE] = LAW_STRAGGLER}};
@@ -300,7 +294,6 @@ static unsigned faster_violations(const struct law_case *k)
 
 static void double_bandwidth_is_never_slower(void **state)
 {
-    (void)state;
     assert_int_equal(each_case(faster_violations), 0);
     /* Planted: half the peaks must be seen as slower. */
     const struct law_case k = {.level = {[LAW_TP] = 1}};
@@ -329,7 +322,6 @@ static double lone_s(const struct topology_spec *spec, const struct law_activity
 
 static void one_flow_is_strictly_faster(void **state)
 {
-    (void)state;
     const uint32_t gpus[] = {0, 1, 2, 3};
     unsigned count = 0;
     const unsigned fabrics = law_kind_count(TOPOLOGY_FABRIC);

@@ -4,11 +4,6 @@
  * known anomaly, and lock-step in closed form: n rounds of compute C and a transfer D of two alike
  * groups on one wire take n (C + 2 D) together; apart by D, with C >= D, they never meet, and the
  * later one ends at n (C + D) + D. Graham, SIAM J. Appl. Math. 17, 1969, has the first such. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +12,7 @@
 #include "tests/laws/law_monotony.h"
 #include "tests/laws/random_scenario.h"
 #include "tests/models/step/world.h"
+#include "tests/test.h"
 
 enum {
     SCENARIOS = 90
@@ -45,7 +41,6 @@ static void compare(const struct law_pair *pair, const struct configuration *c,
  * over 2,963 scenarios (players.md), and a little room: scenarios change with the catalogue. */
 static void random_scenarios_keep_the_law(void **state)
 {
-    (void)state;
     struct sums sums = {0};
     for (uint64_t number = 0; number < SCENARIOS; number++) {
         struct scenario *scenario = random_scenario(number);
@@ -74,7 +69,6 @@ static void random_scenarios_keep_the_law(void **state)
 /* Every change is what its name says, and nothing else. */
 static void changes_change_what_they_say(void **state)
 {
-    (void)state;
     struct scenario *scenario = NULL;
     for (uint64_t n = 0; scenario == NULL || scenario->configuration.cluster.nodes == 1; n++) {
         scenario_destroy(scenario);
@@ -99,7 +93,6 @@ static void changes_change_what_they_say(void **state)
 /* The law must see: a kernel that takes longer on the better machine, and a transfer. */
 static void planted_faults_are_seen(void **state)
 {
-    (void)state;
     struct scenario *scenario = NULL;
     for (uint64_t n = 0; scenario == NULL; n++)
         scenario = random_scenario(n);
@@ -168,7 +161,6 @@ static double rounds_s(double compute_s, double transfer_s, double late_s, bool 
 
 static void lock_step_has_a_closed_form(void **state)
 {
-    (void)state;
     for (unsigned starts = 0; starts < 2; starts++) {
         assert_true(rounds_s(8.0, 4.0, 0.0, starts) == ROUNDS * (8.0 + 2 * 4.0));
         assert_true(rounds_s(8.0, 4.0, 4.0, starts) == ROUNDS * (8.0 + 4.0) + 4.0);
@@ -196,7 +188,6 @@ static struct scenario *smallest(void)
 /* A slow GPU makes the step shorter, so does noise; but only while wires are shared. */
 static void the_smallest_anomaly_is_lock_step(void **state)
 {
-    (void)state;
     struct scenario *scenario = smallest();
     struct configuration noisy = scenario->configuration;
     struct law_pair pair, noise;
@@ -242,7 +233,6 @@ static struct staggered stagger_of(const struct configuration *c)
  * vary already and where nothing is shared, nothing is tried. */
 static void starts_apart_show_lock_step(void **state)
 {
-    (void)state;
     struct scenario *scenario = smallest();
     struct configuration *c = &scenario->configuration;
     const struct stagger found = stagger_of(c).stagger, again = stagger_of(c).stagger;
@@ -272,7 +262,6 @@ static void starts_apart_show_lock_step(void **state)
  * later is no help then, and costs no more than the latest start. */
 static void starts_apart_cost_what_they_are(void **state)
 {
-    (void)state;
     struct scenario *scenario = smallest();
     struct configuration *c = &scenario->configuration;
     c->layout.order = "tp-cp-dp-pp";
@@ -291,7 +280,6 @@ static void starts_apart_cost_what_they_are(void **state)
 /* As many draws as the limit affords, and none beyond it. */
 static void large_steps_are_not_tried(void **state)
 {
-    (void)state;
     struct scenario *scenario = smallest();
     struct configuration *c = &scenario->configuration;
     const uint64_t replica = c->layout.dp * c->layout.microbatch;
@@ -310,7 +298,6 @@ static void large_steps_are_not_tried(void **state)
 /* What is reported as worth a warning, to the bound. */
 static void what_matters(void **state)
 {
-    (void)state;
     struct stagger stagger = {.draws = 1, .spared_ratio = STAGGER_WORTH_RATIO};
     assert_true(stagger_matters(&stagger));
     stagger.spared_ratio = STAGGER_WORTH_RATIO * 0.999;

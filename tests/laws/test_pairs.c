@@ -1,11 +1,6 @@
 /* Laws of passes that run in pairs (dualpipe, dualpipe-v) with experts: exchanges hide behind the
  * products of the other pass, nothing is lost or done twice, folded is unfolded, pass detail is op
  * detail, and a part that is held twice is updated once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
@@ -15,6 +10,7 @@
 #include "models/step/estimate/pass.h"
 #include "models/step/simulate/step.h"
 #include "tests/laws/law_case.h"
+#include "tests/test.h"
 
 enum {
     RANK_MAX = 16
@@ -76,7 +72,6 @@ static struct counts count(const struct program *p)
  * same ranks as dualpipe-v, and does the same work. */
 static void work_is_that_of_single_passes(void **state)
 {
-    (void)state;
     for (uint64_t stages = 2; stages <= 4; stages *= 2) {
         struct law_setup pairs, singles;
         assert_true(paired(&pairs, &schedule_dualpipe_v, stages, 4 * stages, 2));
@@ -99,7 +94,6 @@ static void work_is_that_of_single_passes(void **state)
  * an exchange leave the exchanges of these alone to be seen. */
 static void pairs_hide_exchanges(void **state)
 {
-    (void)state;
     struct law_setup s;
     assert_true(paired(&s, &schedule_dualpipe, 2, 16, 3));
     struct configuration *c = &s.c;
@@ -122,7 +116,6 @@ static void pairs_hide_exchanges(void **state)
 /* Whatever is slow or shared: the same step, rank by rank. */
 static void pairs_fold(void **state)
 {
-    (void)state;
     const struct schedule_kind *kinds[] = {&schedule_dualpipe, &schedule_dualpipe_v};
     for (unsigned i = 0; i < 2 * 2 * 2; i++) {
         struct law_setup s;
@@ -145,7 +138,6 @@ static void pairs_fold(void **state)
  * of one copy of the model, whatever ranks its experts have. */
 static void state_is_kept_once(void **state)
 {
-    (void)state;
     for (uint64_t stages = 2; stages <= 4; stages *= 2) {
         struct law_setup s;
         assert_true(paired(&s, &schedule_dualpipe, stages, 16, 2));
@@ -185,7 +177,6 @@ static double pass_s(const struct configuration *c)
  * that exchanges and messages share they may be apart by what those lose. */
 static void pass_detail_is_op_detail(void **state)
 {
-    (void)state;
     unsigned seen = 0;
     for (unsigned k = 0; k < schedule_kind_count; k++) {
         for (unsigned i = 0; i < 4 && schedule_kinds[k]->splits; i++) {

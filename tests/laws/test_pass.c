@@ -5,11 +5,6 @@
  * wires are shared, by no more than the time that is lost on them allows. Random scenarios, as in
  * the law of monotony. And: its bounds are bounds; long steps follow from short ones; what was
  * asked before changes nothing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
 
 #include "models/lower/stage/lower.h"
@@ -20,6 +15,7 @@
 #include "models/step/simulate/step.h"
 #include "tests/laws/random_scenario.h"
 #include "tests/sanitized.h"
+#include "tests/test.h"
 
 enum {
     SCENARIOS = 260,
@@ -95,7 +91,6 @@ static double allowed(const struct configuration *c, const struct step *step)
 
 static void pass_detail_is_op_detail(void **state)
 {
-    (void)state;
     unsigned faults = 0, exact = 0, all = 0;
     for (uint64_t number = 0; number < SCENARIOS; number += SANITIZED_EVERY(4)) {
         struct scenario *scenario = calm_scenario(number);
@@ -123,7 +118,6 @@ static void pass_detail_is_op_detail(void **state)
  * latency: figures far from those of any catalogue, which change what bounds a step. */
 static void figures_far_away_change_nothing(void **state)
 {
-    (void)state;
     unsigned faults = 0, exact = 0, all = 0;
     for (uint64_t number = 0; number < 2 * FAR_AWAY; number += SANITIZED_EVERY(4)) {
         struct scenario *scenario = calm_scenario(number / 2);
@@ -156,7 +150,6 @@ static void figures_far_away_change_nothing(void **state)
  * launched the first op at 0, the second begins at 10 s. */
 static void launches_left_hold_up_the_next_block(void **state)
 {
-    (void)state;
     struct scenario *scenario = NULL;
     for (uint64_t number = 0; scenario == NULL; number++)
         scenario = calm_scenario(number);
@@ -186,7 +179,6 @@ static void launches_left_hold_up_the_next_block(void **state)
 /* The law sees what it should: a step of other software is not this one's. */
 static void a_fault_is_seen(void **state)
 {
-    (void)state;
     unsigned seen = 0, all = 0;
     for (uint64_t number = 0; number < 120; number++) {
         struct scenario *scenario = calm_scenario(number);
@@ -208,7 +200,6 @@ static void a_fault_is_seen(void **state)
 
 static void bounds_are_bounds(void **state)
 {
-    (void)state;
     for (uint64_t number = 0; number < SCENARIOS; number += SANITIZED_EVERY(4)) {
         struct scenario *scenario = calm_scenario(number);
         if (scenario == NULL)
@@ -234,7 +225,6 @@ static void bounds_are_bounds(void **state)
 /* With sixteen times the microbatches, of which a few are played. */
 static void long_steps_follow_from_short_ones(void **state)
 {
-    (void)state;
     unsigned all = 0;
     for (uint64_t number = 0; number < SCENARIOS; number += SANITIZED_EVERY(8)) {
         struct scenario *scenario = calm_scenario(number);
@@ -261,7 +251,6 @@ static void long_steps_follow_from_short_ones(void **state)
  * to the bit. */
 static void memory_changes_nothing(void **state)
 {
-    (void)state;
     struct scenario *scenario = calm_scenario(4);
     assert_non_null(scenario);
     struct configuration c = scenario->configuration;

@@ -5,17 +5,13 @@
  * Sixteen nodes of two GPUs, four to a leaf; tp 8 stays on a leaf, and the four replicas send four
  * equal rings through each leaf at once. All finish when the fullest uplink has: S x flows / rate.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "models/lower/stage/lower.h"
 #include "tests/laws/law_case.h"
 #include "tests/laws/law_cluster.h"
 #include "tests/laws/law_play.h"
+#include "tests/test.h"
 
 enum {
     DRAWS = 24,
@@ -70,7 +66,6 @@ static double step_s(const struct configuration *c)
 
 static void fewer_uplinks_are_never_faster(void **state)
 {
-    (void)state;
     static const char *const fabrics[] = {"rail", "fat_tree"};
     for (unsigned fabric = 0; fabric < 2; fabric++) {
         double mean_s[3] = {0.0};
@@ -97,7 +92,6 @@ static void fewer_uplinks_are_never_faster(void **state)
  * have nothing to draw. */
 static void seeds_redraw_paths(void **state)
 {
-    (void)state;
     struct law_setup setup;
     unsigned by_seed = 0, by_draw = 0;
     set_up(&setup, "rail", 1.0);
@@ -123,7 +117,6 @@ static void seeds_redraw_paths(void **state)
 
 static void every_draw_folds(void **state)
 {
-    (void)state;
     char text[200];
     unsigned folded = 0;
     for (uint64_t seed = 1; seed <= 6; seed++) {

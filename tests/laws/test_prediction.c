@@ -1,11 +1,6 @@
 /* Laws of modules that predict further ahead (model.mtp_layers): folded is unfolded, what a step
  * takes it gives back, pass detail is op detail, and parameters, products, messages and what is
  * kept are their closed forms, on the last stage alone. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
@@ -17,6 +12,7 @@
 #include "sim/random.h"
 #include "tests/laws/law_books.h"
 #include "tests/laws/law_case.h"
+#include "tests/test.h"
 
 enum {
     RANK_MAX = 16
@@ -67,7 +63,6 @@ static void check_fold(const struct configuration *c, unsigned at)
 /* Levels of every factor by chance; experts and a tied table in some. */
 static void modules_fold(void **state)
 {
-    (void)state;
     unsigned played = 0, across = 0, again = 0;
     for (unsigned at = 0; at < 40000; at++) {
         struct law_case k;
@@ -142,7 +137,6 @@ static void near(double value, double expected)
  * same. MFU's count says the same of a model whose vocabulary needs no padding. */
 static void products_are_closed_form(void **state)
 {
-    (void)state;
     for (uint64_t ahead = 1; ahead <= 3; ahead++) {
         struct law_setup with, without;
         two_stages(&with, ahead, 2);
@@ -170,7 +164,6 @@ static void products_are_closed_form(void **state)
  * or where both ends are on the same rank. */
 static void weights_are_closed_form(void **state)
 {
-    (void)state;
     for (unsigned at = 0; at < 4; at++) {
         struct law_setup with, without;
         two_stages(&with, 2, 2);
@@ -222,7 +215,6 @@ static double kept(const struct lowering *l, enum block_index index)
 
 static void activations_are_closed_form(void **state)
 {
-    (void)state;
     struct law_setup s;
     two_stages(&s, 1, 2);
     struct arena *arena = arena_create();
@@ -244,7 +236,6 @@ static void activations_are_closed_form(void **state)
 /* Full recomputation runs all between the embedding and the head again, from what was joined. */
 static void recomputation_is_closed_form(void **state)
 {
-    (void)state;
     struct law_setup s, none;
     two_stages(&s, 1, 2);
     two_stages(&none, 1, 2);
@@ -288,7 +279,6 @@ static double pass_s(const struct configuration *c)
 
 static void pass_detail_is_op_detail(void **state)
 {
-    (void)state;
     for (unsigned at = 0; at < 4; at++) {
         struct law_setup s;
         two_stages(&s, 1 + at % 2, 2);

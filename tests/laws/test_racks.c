@@ -2,17 +2,13 @@
  * last with what is left; no tensor group that fits into a node straddles two. With equal work a
  * GPU, a node more costs at most LAW_RATIO more time: the ranks of no group stand in some nodes by
  * the dozen and in one by themselves. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "models/layout/layout.h"
 #include "models/step/simulate/step.h"
 #include "scenarios/assemble/scenario.h"
+#include "tests/test.h"
 
 #define LAW_RATIO 1.03
 
@@ -41,7 +37,6 @@ static struct scenario *read_cluster(const char *cluster, unsigned gpus, unsigne
 
 static void trays_fill_racks(void **state)
 {
-    (void)state;
     static const struct {
         const char *cluster;
         unsigned gpus, nodes, each, nics; /* nodes = 0: refused with `says` */
@@ -94,7 +89,6 @@ static void trays_fill_racks(void **state)
 /* All numbers of trays of some racks. */
 static void tensor_groups_stay_in_a_rack(void **state)
 {
-    (void)state;
     for (unsigned gpus = 8; gpus <= 600; gpus += gpus < 160 ? 4 : 44)
         for (unsigned tp = 2; tp <= 4; tp *= 2) {
             char cluster[64];
@@ -115,7 +109,6 @@ static void tensor_groups_stay_in_a_rack(void **state)
 /* A GPU costs the same in a rack that is partly filled; the others of that rack cost nothing. */
 static void what_is_not_used_is_not_paid(void **state)
 {
-    (void)state;
     struct scenario *s = read_cluster("gpu: gb200-186gb, gpus: 136", 136, 4);
     assert_int_equal(s->diagnostics.error_count, 0);
     for (unsigned i = 0; i < s->diagnostics.problem_count; i++)
@@ -152,7 +145,6 @@ static double step_s(const char *format, unsigned gpus, unsigned batch)
 
 static void a_rack_more_costs_no_time(void **state)
 {
-    (void)state;
     static const struct {
         unsigned gpus[4], each; /* 0: no more; GPUs for each sequence of the batch x 8 */
         const char *format;
@@ -201,7 +193,6 @@ static void a_rack_more_costs_no_time(void **state)
 /* The order is what is said; auto, what fills nodes. Sizes by hand. */
 static void the_order_fills_nodes(void **state)
 {
-    (void)state;
     static const struct {
         const char *cluster, *layout, *is;
     } rows[] = {
@@ -238,7 +229,6 @@ static void the_order_fills_nodes(void **state)
  * (ASYM_PP_EMBED, ASYM_PP_LOSS). */
 static void an_audited_run_fits_as_it_ran(void **state)
 {
-    (void)state;
     struct scenario *s =
         read_text("model: {preset: llama3-405b, vocabulary: 32000}\n"
                   "cluster: {gpu: gb300-288gb, gpus: 512}\n"

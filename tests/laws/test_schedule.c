@@ -2,19 +2,15 @@
  * microbatches: each pass once, no deadlock, messages in the same order at both ends, and the
  * closed-form bubble to 1e-9. Planted faults show that each law can fail. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/lower/stage/lower.h"
 #include "models/lower/stage/lower_passes.h"
 #include "models/schedule/schedule_kind.h"
 #include "schedule_player.h"
 #include "tests/kind_defaults.h"
+#include "tests/test.h"
 
 enum {
     STAGES = 8,
@@ -130,7 +126,6 @@ static void each_shape(void (*check)(const struct schedule_kind *, const struct 
 
 static void test_every_shape(void **state)
 {
-    (void)state;
     each_shape(check_shape, STAGES, CHUNKS, MICROBATCHES);
 }
 
@@ -162,7 +157,6 @@ static void check_programs(const struct schedule_kind *kind, const struct schedu
 
 static void test_programs(void **state)
 {
-    (void)state;
     each_shape(check_programs, 6, 3, 12);
 }
 
@@ -179,7 +173,6 @@ static uint32_t peak_in_flight(const struct pass *passes, uint32_t count)
 
 static void test_in_flight(void **state)
 {
-    (void)state;
     struct pass passes[PASS_MAX];
     for (uint32_t p = 1; p <= STAGES; p++) {
         for (uint32_t m = 1; m <= MICROBATCHES; m++) {
@@ -199,7 +192,6 @@ static void test_in_flight(void **state)
 
 static void test_refusals(void **state)
 {
-    (void)state;
     struct schedule_shape chunks = {4, 2, 8, NULL}, odd = {4, 2, 6, NULL};
     assert_non_null(schedule_gpipe.refuse(&chunks));
     assert_non_null(schedule_one_f_one_b.refuse(&chunks));
@@ -212,7 +204,6 @@ static void test_refusals(void **state)
 /* A kind of pass that no schedule writes is a name without a meaning. */
 static void test_kinds_of_pass(void **state)
 {
-    (void)state;
     bool written[PASS_KIND_COUNT] = {false};
     for (unsigned k = 0; k < schedule_kind_count; k++) {
         struct pass passes[PASS_MAX];
@@ -233,7 +224,6 @@ static void test_kinds_of_pass(void **state)
  * backwards one forward late. */
 static void test_planted_faults(void **state)
 {
-    (void)state;
     struct schedule_shape shape = {4, 1, 8, NULL};
     struct pass room[STAGES][PASS_MAX], swap;
     struct order order;

@@ -1,11 +1,6 @@
 /* Laws of shared experts beside the exchanges with the routed ones: an exchange is exposed by what
  * it takes longer than the kernels beside it; nothing else is computed, sent or kept; folded and
  * unfolded plays are the same to the bit. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
@@ -13,6 +8,7 @@
 #include "models/schedule/schedule_kind.h"
 #include "models/step/simulate/step.h"
 #include "tests/laws/law_case.h"
+#include "tests/test.h"
 
 enum {
     RANK_MAX = 16
@@ -70,7 +66,6 @@ static struct sums sums_of(const struct step *step, const struct group_shape *sh
 /* Eight ranks of one node, a host that is never late and no price of traffic beside compute. */
 static void exposed_is_what_is_longer(void **state)
 {
-    (void)state;
     unsigned longer = 0, shorter = 0;
     for (uint64_t shared = 1; shared <= 4096; shared *= 16) {
         struct law_setup s;
@@ -147,7 +142,6 @@ static struct totals totals_of(const struct layer_context *c)
  * the shared experts is kept, which would be gathered again else. */
 static void nothing_else_changes(void **state)
 {
-    (void)state;
     struct law_setup s;
     struct law_case k = {.level = {[LAW_GPUS] = 2, [LAW_DP] = 4, [LAW_SCHEDULE] = 1}};
     assert_true(law_configure(&k, RANK_MAX, &s));
@@ -186,7 +180,6 @@ static void nothing_else_changes(void **state)
 
 static void overlaps_fold(void **state)
 {
-    (void)state;
     unsigned played = 0;
     const struct step_options folded = {.threads = 1}, unfolded = {.unfold = true, .threads = 1};
     for (unsigned at = 0; at < 36 * 4 * schedule_kind_count; at++) {

@@ -2,11 +2,6 @@
  * node, node and fabric by name or written out key by key, nodes or GPUs: every schedule gives one
  * digest for all of them. Greedy schedules order their passes by what a message takes, so a wire
  * that one file reads past the fabric's override shows here and nowhere else. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +9,7 @@
 #include "models/step/simulate/step.h"
 #include "scenarios/assemble/scenario.h"
 #include "scenarios/catalogue/catalogue.h"
+#include "tests/test.h"
 
 enum {
     TEXT_BYTES = 8192,
@@ -71,7 +67,6 @@ static uint64_t digest_of(const char *size, const char *node, const char *fabric
 
 static void a_machine_has_one_timeline(void **state)
 {
-    (void)state;
     static char node[PART_BYTES], fabric[PART_BYTES], slow_node[PART_BYTES],
         bare_fabric[PART_BYTES], slow_fabric[PART_BYTES];
     struct arena *arena = arena_create();

@@ -3,14 +3,10 @@
  * forward, then backward by its inputs, then by its weights; no rank waits for ever; and no rank
  * keeps more microbatches than is published. Planted faults show that each law can fail. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "models/schedule/schedule_kind.h"
+#include "tests/test.h"
 
 enum {
     STAGES = 8,
@@ -153,7 +149,6 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 
 static void every_shape(void **state)
 {
-    (void)state;
     static struct split_order o;
     unsigned kinds = 0;
     for (unsigned k = 0; k < schedule_kind_count; k++) {
@@ -190,7 +185,6 @@ static void every_shape(void **state)
 /* ZB-H1 and ZB-H2 keep as many on every rank, where 1F1B keeps p - r. */
 static void peaks_are_even(void **state)
 {
-    (void)state;
     static struct split_order o;
     for (uint32_t p = 2; p <= STAGES; p++) {
         const struct schedule_shape shape = {p, 1, 3 * p, NULL};
@@ -205,7 +199,6 @@ static void peaks_are_even(void **state)
 
 static void refusals(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         struct schedule_shape good, bad[3];
@@ -227,7 +220,6 @@ static void refusals(void **state)
 /* Where parts lie: a V comes back to rank 0; from both ends every part is there twice. */
 static void placements(void **state)
 {
-    (void)state;
     for (uint32_t p = 2; p <= STAGES; p += 2) {
         const struct schedule_shape v = {p, 2, 3 * p, NULL}, both = {p, 1, 4 * p, NULL};
         unsigned held[PARTS] = {0};
@@ -247,7 +239,6 @@ static void placements(void **state)
  * first two holds a third of the microbatches. */
 static void memory_by_rank(void **state)
 {
-    (void)state;
     static const double each[4] = {1.0, 1.0, 1.0, 1.0}, kept[4] = {1.0, 1.0, 1.0, 3.0};
     const struct pass_costs costs = {each, each, each, kept, kept, 0.0};
     const struct schedule_shape shape = {4, 1, 24, NULL};
@@ -267,7 +258,6 @@ static void memory_by_rank(void **state)
  * microbatch back before it has handed it on. */
 static void planted_faults(void **state)
 {
-    (void)state;
     static struct split_order o;
     const struct schedule_shape shape = {4, 1, 8, NULL};
     write_split(&o, &schedule_zb_h1, &shape);

@@ -2,18 +2,13 @@
  * every rank the time that it has alone; bytes are conserved; wider is never slower; and the plans
  * that policies make of it. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/checkpoint/checkpoint_plan.h"
 #include "sim/units.h"
 #include "tests/kind_defaults.h"
 #include "tests/laws/law_case.h"
+#include "tests/test.h"
 
 enum {
     RANK_MAX = 32
@@ -106,7 +101,6 @@ static bool folds_wrongly(const struct configuration *c, const struct storage_ti
 
 static void test_folded_is_unfolded(void **state)
 {
-    (void)state;
     unsigned played = 0;
     assert_int_equal(faults_over_cases(folds_wrongly, &played), 0);
     assert_true(played > 1000);
@@ -130,7 +124,6 @@ static bool loses_bytes(const struct configuration *c, const struct storage_tier
 
 static void test_bytes_are_conserved(void **state)
 {
-    (void)state;
     unsigned played = 0;
     assert_int_equal(faults_over_cases(loses_bytes, &played), 0);
 }
@@ -161,7 +154,6 @@ static bool slower_when_wider(const struct configuration *c, const struct storag
 
 static void test_wider_is_never_slower(void **state)
 {
-    (void)state;
     unsigned played = 0;
     assert_int_equal(faults_over_cases(slower_when_wider, &played), 0);
 }
@@ -180,7 +172,6 @@ static bool not_in_proportion(const struct configuration *c, const struct storag
 
 static void test_time_is_in_proportion(void **state)
 {
-    (void)state;
     unsigned played = 0;
     assert_int_equal(faults_over_cases(not_in_proportion, &played), 0);
 }
@@ -235,7 +226,6 @@ static void check_plan(const struct configuration *c, const struct checkpoint_ki
 /* Every policy on what the player finds, over every tenth case. */
 static void test_plans(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct law_cover cover;
     law_cover(arena, RANK_MAX, &cover);

@@ -1,10 +1,5 @@
 /* Laws of sharding and pipeline at the level of a step: the memory table of the ZeRO paper through
  * real ledgers, its traffic on the real wires, and the microbatches in flight on the clock. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -18,6 +13,7 @@
 #include "sim/units.h"
 #include "tests/laws/law_case.h"
 #include "tests/laws/law_play.h"
+#include "tests/test.h"
 
 /* The plain case, with a model large enough that no rounding of blocks is seen. */
 static void big_model(struct law_setup *setup, uint64_t dp, const struct sharding_kind *sharding)
@@ -101,7 +97,6 @@ static bool row_holds(const struct row *row, double bytes)
 
 static void rows_of_the_zero_paper_hold(void **state)
 {
-    (void)state;
     FILE *file = fopen(VALIDATION "/memory.csv", "r");
     assert_non_null(file);
     char header[512];
@@ -150,7 +145,6 @@ static double sent_ratio(const struct sharding_kind *sharding, uint64_t dp)
 /* arXiv:1910.02054, section 7: 2N, 2N, 2N, 3N elements, of which a ring of n sends (n - 1)/n. */
 static void traffic_is_that_of_the_paper(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         double factor;
@@ -228,7 +222,6 @@ static bool flights_hold(const struct schedule_kind *schedule, bool all)
 
 static void microbatches_in_flight(void **state)
 {
-    (void)state;
     assert_true(flights_hold(schedule_find("1f1b"), false));
     assert_true(flights_hold(schedule_find("gpipe"), true));
     assert_false(flights_hold(schedule_find("gpipe"), false)); /* planted: the other order */

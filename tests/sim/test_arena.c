@@ -1,11 +1,7 @@
 /* arena: zeroed memory, alignment, marks, growth, text; the poison build's pattern; one owner. */
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "sim/arena.h"
 #include "tests/sanitized.h"
+#include "tests/test.h"
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
@@ -34,7 +29,6 @@ __attribute__((no_sanitize_address)) static bool is_filled(const unsigned char *
 
 static void test_memory_is_zero_and_aligned(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     for (size_t round = 0; round < 300; round++) {
         size_t bytes = round * 37 % 5000, alignment = (size_t)1 << round % 8;
@@ -69,7 +63,6 @@ static void take_all(int told)
  * the size, and no signal. */
 static void test_little_memory_is_used_up(void **state)
 {
-    (void)state;
 #ifdef SANITIZED
     skip(); /* the sanitizer needs more than any limit */
 #endif
@@ -97,7 +90,6 @@ static void test_little_memory_is_used_up(void **state)
 
 static void test_allocations_do_not_overlap(void **state)
 {
-    (void)state;
     enum {
         COUNT = 200
     };
@@ -112,7 +104,6 @@ static void test_allocations_do_not_overlap(void **state)
 
 static void test_rewound_memory_is_zero_again(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     arena_alloc(arena, 100, 8);
     struct arena_mark mark = arena_mark(arena);
@@ -134,7 +125,6 @@ static void test_rewound_memory_is_zero_again(void **state)
 
 static void test_mark_of_an_empty_arena(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct arena_mark mark = arena_mark(arena);
     char *first = arena_alloc(arena, 10, 1);
@@ -147,7 +137,6 @@ static void test_mark_of_an_empty_arena(void **state)
 
 static void test_poison(void **state)
 {
-    (void)state;
 #ifdef ORRERY_POISON
     struct arena *arena = arena_create();
     struct arena_mark mark = arena_mark(arena);
@@ -163,7 +152,6 @@ static void test_poison(void **state)
 /* Where AddressSanitizer looks, it is told of objects: the byte behind one is nobody's. */
 static void test_the_byte_behind_is_forbidden(void **state)
 {
-    (void)state;
 #ifdef __SANITIZE_ADDRESS__
     struct arena *arena = arena_create();
     for (size_t bytes = 0; bytes < 40; bytes++) {
@@ -184,7 +172,6 @@ static void test_the_byte_behind_is_forbidden(void **state)
 
 static void test_growth_is_geometric(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     enum {
         ROUNDS = 10000,
@@ -199,7 +186,6 @@ static void test_growth_is_geometric(void **state)
 
 static void test_text(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     char text[] = "rank";
     char *copy = arena_text(arena, text);
@@ -288,7 +274,6 @@ static bool aborts(void *(*act)(void *), bool given, bool elsewhere)
 
 static void test_one_thread_owns_it(void **state)
 {
-    (void)state;
     void *(*const acts[])(void *) = {allocate, mark, rewind_all, destroy, give, claim};
     for (unsigned i = 0; i < sizeof acts / sizeof *acts; i++) {
         bool claims = acts[i] == claim;

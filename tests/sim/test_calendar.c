@@ -1,20 +1,15 @@
 /* The calendar against a reference that looks at every slot, over random programs of set, move,
  * clear, peek and pop; ties; slots given back; growth. */
 #include <math.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "sim/calendar.h"
 #include "sim/random.h"
+#include "tests/test.h"
 
 enum {
     SLOTS = 300
@@ -149,14 +144,12 @@ static bool play_program(uint64_t seed, uint32_t steps, bool fault)
 
 static void test_random_programs_agree(void **state)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 60; seed++)
         assert_true(play_program(seed, 2000, false));
 }
 
 static void test_planted_fault_is_seen(void **state)
 {
-    (void)state;
     uint32_t seen = 0;
     for (uint64_t seed = 0; seed < 10; seed++)
         seen += !play_program(seed, 2000, true);
@@ -165,7 +158,6 @@ static void test_planted_fault_is_seen(void **state)
 
 static void test_ties_by_rank_then_sequence(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct calendar *calendar = calendar_create(arena, 4);
     uint32_t slots[4];
@@ -188,7 +180,6 @@ static void test_ties_by_rank_then_sequence(void **state)
 
 static void test_slots_are_reused(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct calendar *calendar = calendar_create(arena, 0);
     uint32_t first = calendar_slot(calendar), second = calendar_slot(calendar);
@@ -205,7 +196,6 @@ static void test_slots_are_reused(void **state)
 
 static void test_growth_keeps_events_sorted(void **state)
 {
-    (void)state;
     enum {
         COUNT = 5000
     };
@@ -261,7 +251,6 @@ static void misuse(enum misuse what)
 /* Each CHECK at its limit, in a child, since a broken one does not return. */
 static void test_misuse_is_caught(void **state)
 {
-    (void)state;
     for (int what = SET_NEGATIVE; what <= NO_MISUSE; what++) {
         int status;
         fflush(NULL);

@@ -1,15 +1,10 @@
 /* Division by a reciprocal against the processor's own, where it is most likely to err: beside the
  * multiples of the divisor, at the ends of 32 bits, at powers of two and their neighbours. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "sim/divide.h"
 #include "sim/random.h"
+#include "tests/test.h"
 
 static void try_dividend(const struct divisor *divisor, uint32_t dividend)
 {
@@ -36,7 +31,6 @@ static void try_divisor(uint32_t by, uint64_t key)
 
 static void test_the_same_as_division(void **state)
 {
-    (void)state;
     for (uint32_t by = 1; by <= 5000; by++)
         try_divisor(by, by);
     for (unsigned bit = 2; bit < 32; bit++) {

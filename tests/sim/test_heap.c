@@ -1,21 +1,16 @@
 /* Heaps against a search of everything, over random programs of push, replace and pop: of a total
  * order, and of one with ties, where what comes out is right by its key and repeats itself. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include <cmocka.h>
-
 #include "sim/list.h"
 #include "sim/random.h"
 #include "tests/child.h"
 #include "tests/sanitized.h"
+#include "tests/test.h"
 
 enum {
     ITEMS_MOST = 4000
@@ -168,7 +163,6 @@ static bool play(uint64_t seed, enum played_heap which, bool fault)
 
 static void test_random_programs_agree(void **state)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 40; seed++) {
         assert_true(play(seed, PLAY_TOTAL, false));
         assert_true(play(seed, PLAY_PAIRS, false));
@@ -178,7 +172,6 @@ static void test_random_programs_agree(void **state)
 
 static void test_planted_fault_is_seen(void **state)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 10; seed++) {
         assert_false(play(seed, PLAY_TOTAL, true));
         assert_false(play(seed, PLAY_PAIRS, true));
@@ -188,7 +181,6 @@ static void test_planted_fault_is_seen(void **state)
 /* Every order of filling a small heap gives the items sorted. */
 static void test_every_small_heap(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     for (uint32_t count = 0; count <= 7; count++) {
         uint32_t programs = 1;
@@ -215,7 +207,6 @@ static void test_every_small_heap(void **state)
 /* With a total order what comes out does not depend on how the heap was filled. */
 static void test_filling_does_not_matter(void **state)
 {
-    (void)state;
     enum {
         COUNT = 500
     };
@@ -258,7 +249,6 @@ static void push_without_end(void)
 
 static void test_empty_heaps_and_the_end_of_memory(void **state)
 {
-    (void)state;
     char text[1000];
     assert_true(WIFSIGNALED(child_output(pop_of_nothing, text, sizeof text)));
     assert_non_null(strstr(text, "heap->count > 0"));

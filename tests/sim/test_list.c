@@ -1,21 +1,16 @@
 /* Lists against an array that is large from the start, over random programs of appending, dropping
  * and starting anew; columns; what is behind the count; a host that refuses memory. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include <cmocka.h>
-
 #include "sim/list.h"
 #include "sim/random.h"
 #include "tests/child.h"
 #include "tests/sanitized.h"
+#include "tests/test.h"
 
 enum {
     ROWS_MOST = 5000
@@ -54,7 +49,6 @@ static void append(struct arena *arena, struct numbers *list, struct row *plain,
 
 static void test_random_programs_agree(void **state)
 {
-    (void)state;
     struct row *plain = calloc(ROWS_MOST, sizeof *plain);
     for (uint64_t seed = 0; seed < 40; seed++) {
         struct arena *arena = arena_create();
@@ -79,7 +73,6 @@ static void test_random_programs_agree(void **state)
 
 static void test_appending_is_linear(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct numbers list = {0};
     uint32_t moves = 0;
@@ -97,7 +90,6 @@ static void test_appending_is_linear(void **state)
 /* Rows that were never written are zero, in what was grown too. */
 static void test_room_is_zero(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct numbers list = {0};
     struct row none = {0};
@@ -111,7 +103,6 @@ static void test_room_is_zero(void **state)
 
 static void test_columns_and_wide_rows(void **state)
 {
-    (void)state;
     enum {
         WIDTH = 7
     };
@@ -160,7 +151,6 @@ static void too_many_rows(void)
 
 static void test_ends_of_memory_and_of_counts(void **state)
 {
-    (void)state;
     char text[1000];
     int status = child_output(too_many_rows, text, sizeof text);
     assert_true(WIFSIGNALED(status));

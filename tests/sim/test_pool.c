@@ -1,12 +1,6 @@
 /* pool: each index once, the same result for any number of threads; many simulations at once. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "sim/arena.h"
 #include "sim/digest.h"
@@ -14,6 +8,7 @@
 #include "sim/random.h"
 #include "sim/share.h"
 #include "sim/sim.h"
+#include "tests/test.h"
 
 enum {
     COUNT = 500,
@@ -32,7 +27,6 @@ static void visit(void *context, size_t index)
 
 static void test_each_index_once(void **state)
 {
-    (void)state;
     const unsigned threads[] = {1, 2, 3, 8, 1000};
     for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
         struct counts counts = {0};
@@ -65,7 +59,6 @@ static void use_scratch(void *context, size_t index, struct arena *scratch)
 
 static void test_scratch_is_ones_own_and_empty(void **state)
 {
-    (void)state;
     const unsigned threads[] = {1, 2, 7};
     for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
         struct room room = {0};
@@ -142,7 +135,6 @@ static void simulate(void *context, size_t index)
 
 static void test_simulations_do_not_meet(void **state)
 {
-    (void)state;
     uint64_t alone[SIMULATIONS], together[SIMULATIONS];
     pool_run(1, SIMULATIONS, simulate, alone);
     pool_run(4, SIMULATIONS, simulate, together);
@@ -168,7 +160,6 @@ static void add(void *context, size_t index)
 
 static void test_lock_excludes(void **state)
 {
-    (void)state;
     struct tally tally = {pool_lock_create(), 0};
     pool_run(8, COUNT, add, &tally);
     assert_int_equal(tally.sum, (size_t)100 * COUNT * (COUNT - 1) / 2);

@@ -1,16 +1,11 @@
 /* random and digest: published vectors of splitmix64, moments of the laws, independence of streams,
  * and what a digest must tell apart. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "sim/digest.h"
 #include "sim/random.h"
+#include "tests/test.h"
 
 enum {
     DRAWS = 200000
@@ -29,7 +24,6 @@ static uint64_t splitmix64(uint64_t *state)
 /* The first draws for seed 1234567, as other libraries that carry splitmix64 print them. */
 static void test_published_vector(void **state)
 {
-    (void)state;
     const uint64_t published[5] = {6457827717110365317u, 3203168211198807973u, 9817491932198370423u,
                                    4593380528125082431u, 16408922859458223821u};
     uint64_t seed = 1234567;
@@ -39,7 +33,6 @@ static void test_published_vector(void **state)
 
 static void test_hash_is_splitmix64(void **state)
 {
-    (void)state;
     for (uint64_t a = 0; a < 50; a++) {
         uint64_t outer = a, inner = splitmix64(&outer);
         for (uint64_t b = 0; b < 50; b++)
@@ -50,7 +43,6 @@ static void test_hash_is_splitmix64(void **state)
 /* Flipping one bit of the input flips half of the 64 bits of the hash, give or take. */
 static void test_hash_avalanche(void **state)
 {
-    (void)state;
     for (int bit = 0; bit < 64; bit++) {
         double flips = 0.0;
         for (uint64_t i = 0; i < 1000; i++) {
@@ -64,7 +56,6 @@ static void test_hash_avalanche(void **state)
 
 static void test_same_names_same_draws(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct random_stream *first = random_create(arena, 5, 17, "jitter");
     random_uniform(random_create(arena, 5, 18, "jitter")); /* another's draws change nothing */
@@ -78,7 +69,6 @@ static void test_same_names_same_draws(void **state)
  * the hash of seed, purpose (FNV-1a, published value for "a") and entity. */
 static void test_stream_key(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     const uint64_t fnv_of_a = 0xaf63dc4c8601ec8cu;
     uint64_t key = random_hash(random_hash(9, fnv_of_a), 4);
@@ -98,7 +88,6 @@ static double correlation(struct random_stream *a, struct random_stream *b)
 
 static void test_streams_are_independent(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     const double bound = 5.0 / sqrt(DRAWS); /* five standard errors */
     struct random_stream *base = random_create(arena, 1, 0, "jitter");
@@ -153,7 +142,6 @@ static bool moments_fit(law_fn *law, double mean, double variance)
 
 static void test_moments(void **state)
 {
-    (void)state;
     assert_true(moments_fit(uniform, 0.5, 1.0 / 12.0));
     assert_true(moments_fit(normal, 0.0, 1.0));
     assert_true(moments_fit(lognormal, 1.0, expm1(0.25)));
@@ -165,7 +153,6 @@ static void test_moments(void **state)
 /* Without spread a log-normal factor is 1, to the bit, whatever was drawn. */
 static void test_no_spread_is_one(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct random_stream *stream = random_create(arena, 3, 0, "none");
     for (int i = 0; i < 100; i++)
@@ -175,7 +162,6 @@ static void test_no_spread_is_one(void **state)
 
 static void test_uniform_is_open(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct random_stream *stream = random_create(arena, 0, 0, "");
     for (int i = 0; i < DRAWS; i++) {
@@ -187,7 +173,6 @@ static void test_uniform_is_open(void **state)
 
 static void test_digest_order_within_a_track(void **state)
 {
-    (void)state;
     uint64_t ab = digest_add(digest_add(digest_begin(), 1), 2);
     uint64_t ba = digest_add(digest_add(digest_begin(), 2), 1);
     assert_true(ab != ba);
@@ -197,7 +182,6 @@ static void test_digest_order_within_a_track(void **state)
 
 static void test_digest_of_tracks_in_any_order(void **state)
 {
-    (void)state;
     uint64_t forward = 0, backward = 0, swapped = 0;
     for (uint64_t track = 0; track < 100; track++) {
         forward = digest_join(forward, track, random_hash(1, track));
@@ -210,7 +194,6 @@ static void test_digest_of_tracks_in_any_order(void **state)
 
 static void test_digest_rounds_to_ns(void **state)
 {
-    (void)state;
     assert_int_equal(digest_ns(0.0), 0);
     assert_int_equal(digest_ns(1.5e-9), 2);
     assert_int_equal(digest_ns(2.4e-9), 2);
@@ -224,7 +207,6 @@ static void test_digest_rounds_to_ns(void **state)
  * the square are those of a uniform law, and neighbours are not alike. */
 static void test_draws_at(void **state)
 {
-    (void)state;
     const uint64_t fnv_of_a = 0xaf63dc4c8601ec8cu;
     assert_true(random_key(9, "a") == random_hash(9, fnv_of_a));
     assert_true(random_key(9, "a") != random_key(9, "b") &&

@@ -2,17 +2,12 @@
  * of starts, ends and capacity changes; the region's solution against one from nothing, bit for
  * bit. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "sim/random.h"
 #include "sim/share.h"
+#include "tests/test.h"
 
 enum {
     LINKS = 12,
@@ -117,7 +112,6 @@ static void rates_from_nothing(const struct world *w, double *rates)
 
 static void test_all_small_cases(void **state)
 {
-    (void)state;
     enum {
         CAPACITIES = 3,
         SETS = 7
@@ -272,7 +266,6 @@ static void swarm_run(uint64_t seed, uint32_t links, uint32_t activities, enum v
 
 static void test_swarm(void **state)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 60; seed++) {
         swarm_run(seed, 3, 8, seed % 2 == 0 ? VALUES_FEW : VALUES_MANY);
         swarm_run(seed, LINKS, ACTIVITIES, seed % 2 == 0 ? VALUES_FEW : VALUES_MANY);
@@ -284,7 +277,6 @@ static void test_swarm(void **state)
  * higher now, tied to somebody else: what may happen between the two levels comes first. */
 static void test_a_tie_that_rises(void **state)
 {
-    (void)state;
     static const struct {
         uint32_t use_count, links[3];
     } flows[] = {
@@ -322,7 +314,6 @@ static void test_a_tie_that_rises(void **state)
  * leaves, the links bind higher and the ceiling stays, in whatever order they are looked at. */
 static void test_a_ceiling_where_links_bind(void **state)
 {
-    (void)state;
     enum {
         SAME_LINKS = 8,
         SAME = 5
@@ -356,7 +347,6 @@ static void test_a_ceiling_where_links_bind(void **state)
 
 static void test_judge_sees_a_planted_fault(void **state)
 {
-    (void)state;
     struct world w = {.link_count = 2, .activity_count = 3, .capacity = {1.0, 2.0}};
     for (uint32_t a = 0; a < 3; a++)
         w.activities[a] = (struct activity){

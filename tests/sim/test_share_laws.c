@@ -1,18 +1,13 @@
 /* Laws of share: halving, conservation, symmetry and scaling bit for bit, locality, and that
  * solving from nothing in the middle of a life gives what the region gave. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "sim/random.h"
 #include "sim/share.h"
 #include "sim/share_parts.h"
+#include "tests/test.h"
 
 static uint32_t start_on(struct share *share, double now_s, double work, uint32_t first,
                          uint32_t second, double weight)
@@ -24,7 +19,6 @@ static uint32_t start_on(struct share *share, double now_s, double work, uint32_
 
 static void test_two_on_one_link_halve(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     const double capacity = 100.0;
     const uint32_t *changed;
@@ -47,7 +41,6 @@ static void test_two_on_one_link_halve(void **state)
 
 static void test_cap_weight_and_fairness(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     const double capacity[] = {100.0, 1000.0};
     const uint32_t *changed;
@@ -66,7 +59,6 @@ static void test_cap_weight_and_fairness(void **state)
 
 static void test_link_that_fails_and_comes_back(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     const double capacity = 10.0;
     const uint32_t *changed;
@@ -85,7 +77,6 @@ static void test_link_that_fails_and_comes_back(void **state)
 
 static void test_finish_before_the_first_solve(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     const double capacity = 10.0;
     const uint32_t *changed;
@@ -200,7 +191,6 @@ static void play(uint64_t seed, uint32_t copies, bool summed, double capacity_fa
 
 static void test_alike_activities_equal_their_sum(void **state)
 {
-    (void)state;
     double apart[STEPS + FLOWS], together[STEPS + FLOWS];
     for (uint64_t seed = 0; seed < 10; seed++) {
         uint32_t copies = 2 + (uint32_t)(seed % 7);
@@ -214,7 +204,6 @@ static void test_alike_activities_equal_their_sum(void **state)
 
 static void test_scaling_by_powers_of_two_is_exact(void **state)
 {
-    (void)state;
     double base[STEPS + FLOWS], scaled[STEPS + FLOWS];
     play(3, 1, true, 1.0, 1.0, base);
     play(3, 1, true, 4.0, 1.0, scaled);
@@ -227,7 +216,6 @@ static void test_scaling_by_powers_of_two_is_exact(void **state)
 
 static void test_double_capacity_is_never_slower_for_one_flow(void **state)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 50; seed++) {
         struct arena *arena = arena_create();
         double capacity[2] = {1.0 + (double)(random_hash(seed, 0) % 100),
@@ -251,7 +239,6 @@ static void test_double_capacity_is_never_slower_for_one_flow(void **state)
 
 static void test_what_was_asked_was_moved(void **state)
 {
-    (void)state;
     double finish_s[STEPS + FLOWS];
     for (uint64_t seed = 0; seed < 10; seed++) {
         struct network n = network_create(seed, 3, seed % 2 == 0, 1.0, 1.0);
@@ -269,7 +256,6 @@ static void test_what_was_asked_was_moved(void **state)
 /* Solving everything again, after the region or instead of it, changes nothing. */
 static void test_solving_all_again_changes_nothing(void **state)
 {
-    (void)state;
     bool running[FLOWS];
     memset(running, true, sizeof running);
     struct network region = network_create(5, 2, false, 1.0, 1.0);
@@ -288,7 +274,6 @@ static void test_solving_all_again_changes_nothing(void **state)
 /* Blocks of edges and users that were given back are taken again, all of them. */
 static void test_ended_activities_leave_no_memory_behind(void **state)
 {
-    (void)state;
     const uint32_t together = 64, rounds = 1000;
     const double capacity[] = {10.0, 10.0};
     const uint32_t *changed;
@@ -313,7 +298,6 @@ static void test_ended_activities_leave_no_memory_behind(void **state)
  * does not bind. */
 static void test_the_region_is_local(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     const double capacity[] = {10.0, 10.0, 10.0, 1000.0};
     const uint32_t *changed;
@@ -338,7 +322,6 @@ static void test_the_region_is_local(void **state)
  * whatever order they began: numbers that were given back are handed out again from the last. */
 static void test_all_changed_in_order(void **state)
 {
-    (void)state;
     static const uint32_t counts[] = {1, 2, 31, 32, 33, 255, 256, 257, 300, 70000};
     static const struct share_use none = {0, 1.0};
     for (unsigned k = 0; k < sizeof counts / sizeof counts[0]; k++) {

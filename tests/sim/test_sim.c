@@ -1,19 +1,14 @@
 /* sim: order of events, when settle handlers run, stopping; and what a failing CHECK prints. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "sim/check.h"
 #include "sim/sim.h"
 #include "tests/child.h"
+#include "tests/test.h"
 
 enum {
     EARLY,
@@ -84,7 +79,6 @@ static void register_player(struct player *player)
 
 static void test_instants_and_settling(void **state)
 {
-    (void)state;
     struct sim *sim = sim_create(1);
     struct player player = player_of(sim);
     register_player(&player);
@@ -102,7 +96,6 @@ static void test_instants_and_settling(void **state)
 
 static void test_stop_and_go_on(void **state)
 {
-    (void)state;
     struct sim *sim = sim_create(1);
     struct player player = player_of(sim);
     register_player(&player);
@@ -126,7 +119,6 @@ static void stop_in_settling(struct sim *sim, void *context)
 /* Whoever settles may stop too: nobody settles after it, and no event is handled. */
 static void test_stop_in_settling(void **state)
 {
-    (void)state;
     struct sim *sim = sim_create(1);
     struct player player = player_of(sim);
     sim_handle(sim, EARLY, early, &player);
@@ -142,7 +134,6 @@ static void test_stop_in_settling(void **state)
 /* What lay there before is kept, what the simulation took is not, and the next one finds zeros. */
 static void test_lent_memory(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     char *before = arena_text(arena, "before");
     struct arena_mark mark = arena_mark(arena);
@@ -169,7 +160,6 @@ static void test_lent_memory(void **state)
 
 static void test_seed_and_arena(void **state)
 {
-    (void)state;
     struct sim *sim = sim_create(77);
     assert_true(sim_seed(sim) == 77);
     assert_non_null(sim_arena(sim));
@@ -276,7 +266,6 @@ static void handled_by_nobody(void)
 
 static void test_failing_check_names_the_simulation(void **state)
 {
-    (void)state;
     char text[2048];
     int status = child_output(fail_within, text, sizeof text);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
@@ -289,7 +278,6 @@ static void test_failing_check_names_the_simulation(void **state)
 /* After a simulation, none is named; after one within another, the outer one is. */
 static void test_which_simulation_is_named(void **state)
 {
-    (void)state;
     char text[2048];
     int status = child_output(fail_after, text, sizeof text);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
@@ -308,7 +296,6 @@ static void test_which_simulation_is_named(void **state)
 
 static void test_misuse_is_caught(void **state)
 {
-    (void)state;
     void (*const acts[])(void) = {handle_twice, handle_beyond, settle_twice, settle_beyond,
                                   handled_by_nobody};
     char text[2048];

@@ -1,22 +1,17 @@
 /* Tables against a search of all rows, over random programs: keys that are their own hash, texts
  * whose hashes agree in their low bits or whole; clearing; a host that refuses memory. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include <cmocka.h>
-
 #include "sim/random.h"
 #include "sim/table.h"
 #include "tests/child.h"
 #include "tests/sanitized.h"
+#include "tests/test.h"
 
 enum {
     ROWS_MOST = 3000
@@ -91,7 +86,6 @@ static bool play(uint64_t seed, enum hashing hashing, table_same_fn *alike)
 
 static void test_random_programs_agree(void **state)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 20; seed++) {
         assert_true(play(seed, HASH_MIXED, same));
         assert_true(play(seed, HASH_MIXED, NULL)); /* the hash is the thing */
@@ -103,7 +97,6 @@ static void test_random_programs_agree(void **state)
 
 static void test_planted_faults_are_seen(void **state)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 10; seed++) {
         assert_false(play(seed, HASH_FEW, NULL));
         assert_false(play(seed, HASH_FEW, same_always));
@@ -112,7 +105,6 @@ static void test_planted_faults_are_seen(void **state)
 
 static void test_numbers_survive_growth(void **state)
 {
-    (void)state;
     enum {
         COUNT = 100000
     };
@@ -130,7 +122,6 @@ static void test_numbers_survive_growth(void **state)
 
 static void test_empty_and_cleared(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct table table = {0};
     assert_int_equal(table_find(&table, 0, NULL, NULL, NULL), TABLE_NONE);
@@ -157,7 +148,6 @@ static void number_without_end(void)
 
 static void test_the_end_of_memory(void **state)
 {
-    (void)state;
     char text[1000];
 #ifdef SANITIZED
     skip(); /* the sanitizer needs more than any limit */

@@ -1,14 +1,9 @@
 /* The binding flag by brute force, the cross-section tier by tier, the anatomy of each fabric, and
  * what permuting nodes changes. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "sim/check.h"
+#include "tests/test.h"
 #include "tests/topology/shapes.h"
 
 static void check_binding(const struct topology *t, void *context)
@@ -25,7 +20,6 @@ static void check_binding(const struct topology *t, void *context)
 
 static void cleared_links_cannot_bind(void **state)
 {
-    (void)state;
     unsigned cleared = 0;
     shapes_each(check_binding, &cleared);
     assert_true(cleared > 1000);
@@ -41,7 +35,6 @@ static void build(struct arena *arena, const struct topology_spec *spec, struct 
 /* Clearing the flag of any link that is set for a reason must be seen. */
 static void a_flag_cleared_wrongly_is_caught(void **state)
 {
-    (void)state;
     struct topology_spec spec = shape_spec(&topology_nvlink_island, &topology_rail, 4, 2, 2);
     shape_option(&spec, "nodes_per_leaf", 2);
     shape_option(&spec, "oversubscription", 2);
@@ -268,7 +261,6 @@ static void check_anatomy(const struct topology *t, void *context)
 
 static void cross_sections_are_those_of_the_spec(void **state)
 {
-    (void)state;
     unsigned count = 0;
     shapes_each(check_anatomy, &count);
     assert_true(count > 1000);
@@ -279,7 +271,6 @@ static void cross_sections_are_those_of_the_spec(void **state)
  */
 static void superpod_has_its_published_counts(void **state)
 {
-    (void)state;
     struct topology_spec spec = shape_spec(&topology_nvlink_island, &topology_rail, 128, 8, 8);
     shape_option(&spec, "ecmp", 1);
     shape_option(&spec, "spines", 16);
@@ -308,7 +299,6 @@ static void superpod_has_its_published_counts(void **state)
  * one more NIC needs p = 3. Likewise 6 terminals with p = h = 1, a = 2, and the seventh. */
 static void balanced_dragonfly(void **state)
 {
-    (void)state;
     static const unsigned nodes[] = {72, 73, 6, 7, 2}, routers[] = {36, 5 * 6, 6, 4, 2};
     static const unsigned links[] = {36 * (3 + 2), 30 * 5 + 5 * 4 * 4, 6 * (1 + 1), 4 * 3, 2};
     for (unsigned i = 0; i < 5; i++) {
@@ -375,7 +365,6 @@ static unsigned differences(const struct topology_spec *spec, permute_fn *permut
 
 static void permuting_nodes_changes_only_names(void **state)
 {
-    (void)state;
     const struct topology_kind *island = &topology_nvlink_island;
     struct topology_spec spec = shape_spec(island, &topology_rail, 16, 2, 2);
     shape_option(&spec, "nodes_per_leaf", 4);

@@ -1,12 +1,7 @@
 /* NVLink bridges of a pcie node: what is refused, whom NVLink joins, what a bad card slows. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "tests/topology/shapes.h"
 
 /* The sentence with which a spec is refused; "" when it is not. */
@@ -27,7 +22,6 @@ static void assert_refused(const struct topology_spec *spec, const char *words)
 
 static void bad_bridges_are_refused(void **state)
 {
-    (void)state;
     struct topology_spec spec = shape_spec(&topology_pcie, &topology_none, 1, 4, 0);
     double *bridged = &spec.node.options.value[1];
     assert_true(*bridged == 1);
@@ -58,7 +52,6 @@ static void bad_bridges_are_refused(void **state)
  */
 static void nvlink_joins_what_it_reaches(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t gpus;
         double bridged;  /* 0: an island */
@@ -88,7 +81,6 @@ static bool is_wire(const struct topology_spec *spec, uint64_t span, enum topolo
 /* Line rates by hand: NVLink 64 and PCIe 16 of a GPU, four NICs of 8 for eight GPUs. */
 static void wires_are_those_of_the_machine(void **state)
 {
-    (void)state;
     struct topology_spec spec = shape_spec(&topology_nvlink_island, &topology_rail, 2, 8, 4);
     spec.node.nic.efficiency_ratio = spec.fabric.efficiency_ratio = 0.5; /* no part of a line */
     assert_true(is_wire(&spec, 1, WIRE_NVLINK, 64, 64) && is_wire(&spec, 8, WIRE_NVLINK, 64, 64));
@@ -106,7 +98,6 @@ static void wires_are_those_of_the_machine(void **state)
 /* All bridges of a bad card are slow, those between others are not. */
 static void a_bad_card_slows_its_bridges(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct topology t;
     struct error error;

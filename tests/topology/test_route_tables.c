@@ -4,15 +4,10 @@
  * The bench of shapes.c: NVLink 64 bytes/s and 2 s to or from its switch, PCIe 16 and 1 s of a GPU,
  * 24 between a PCIe switch and the CPUs (1 s), NICs 8 and 8 s, a switch of the fabric 1 s. A
  * message between neighbours on one switch takes 1 + (8 + 1) + 8 + 1 = 19 s. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "tests/topology/shapes.h"
 
 static const struct topology_kind *const island = &topology_nvlink_island;
@@ -160,7 +155,6 @@ static void spell(const struct topology *t, const struct route *r, char text[512
 
 static void test_routes(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct topology_spec spec = rows[i].spec();
         struct arena *arena = arena_create();
@@ -220,7 +214,6 @@ static const struct tier_row tiers[] = {
 
 static void test_tiers(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < sizeof tiers / sizeof *tiers; i++) {
         const struct tier_row *row = &tiers[i];
         struct topology_spec spec = row->spec();
@@ -251,7 +244,6 @@ static void test_tiers(void **state)
 /* Cables of a torus add up; oversubscription divides; a fabric's efficiency is of every port. */
 static void test_rates(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct topology t;
     struct error error;
@@ -283,7 +275,6 @@ static void test_rates(void **state)
 
 static void test_who_draws_paths(void **state)
 {
-    (void)state;
     struct topology_spec spec = rail();
     assert_false(topology_draws_paths(&spec));
     shape_option(&spec, "ecmp", 1);

@@ -1,12 +1,7 @@
 /* Laws of routes over every small cluster, and the faults that they must catch. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "tests/topology/shapes.h"
 
 static bool is_bridged(const struct topology *t)
@@ -42,7 +37,6 @@ static void check_routes(const struct topology *t, void *context)
 
 static void every_route_connects(void **state)
 {
-    (void)state;
     unsigned routes = 0;
     unsigned shapes = shapes_each(check_routes, &routes);
     assert_true(shapes > 2000);
@@ -75,7 +69,6 @@ static void check_places(const struct topology *t, void *context)
 
 static void vertices_stand_where_numbers_say(void **state)
 {
-    (void)state;
     assert_true(shapes_each(check_places, NULL) > 0);
 }
 
@@ -131,7 +124,6 @@ static void check_shortest(const struct topology *t, void *context)
 
 static void no_route_is_longer_than_needed(void **state)
 {
-    (void)state;
     unsigned routes = 0;
     shapes_each(check_shortest, &routes);
     assert_true(routes > 10000);
@@ -172,7 +164,6 @@ static void check_bridges(const struct topology *t, void *context)
 
 static void bridges_are_taken(void **state)
 {
-    (void)state;
     unsigned bridges = 0;
     shapes_each(check_bridges, &bridges);
     assert_true(bridges > 1000);
@@ -182,7 +173,6 @@ static void bridges_are_taken(void **state)
  * never left in the fabric. */
 static void other_rails_are_reached_through_nvlink(void **state)
 {
-    (void)state;
     struct topology_spec spec = shape_spec(&topology_nvlink_island, &topology_rail, 4, 4, 2);
     shape_option(&spec, "nodes_per_leaf", 2);
     struct arena *arena = arena_create();
@@ -213,7 +203,6 @@ static void other_rails_are_reached_through_nvlink(void **state)
 
 static void hashed_flows_spread_over_all_paths(void **state)
 {
-    (void)state;
     struct topology_spec spec = shape_spec(&topology_nvlink_island, &topology_fat_tree, 8, 2, 2);
     shape_option(&spec, "radix", 4);
     shape_option(&spec, "ecmp", 1);
@@ -285,7 +274,6 @@ static void print_cluster(const struct topology *t, void *context)
  * today. These numbers may change only together with a fabric, on purpose. */
 static void a_seed_keeps_its_paths(void **state)
 {
-    (void)state;
     static const struct {
         const struct topology_kind *fabric;
         uint64_t sum;
@@ -312,7 +300,6 @@ static void a_seed_keeps_its_paths(void **state)
 /* All to all on a ring of even side: half of the farthest pairs go each way round. */
 static void a_torus_loads_both_ways_alike(void **state)
 {
-    (void)state;
     for (unsigned side = 4; side <= 8; side += 2) {
         struct topology_spec spec =
             shape_spec(&topology_nvlink_island, &topology_torus, side, 1, 1);
@@ -342,7 +329,6 @@ static void a_torus_loads_both_ways_alike(void **state)
 /* The law must see each of these faults. */
 static void planted_faults_are_caught(void **state)
 {
-    (void)state;
     struct topology_spec spec = shape_spec(&topology_nvlink_island, &topology_rail, 4, 2, 2);
     shape_option(&spec, "nodes_per_leaf", 2);
     struct arena *arena = arena_create();

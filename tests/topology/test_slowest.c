@@ -1,14 +1,9 @@
 /* The slowest of hashed messages: what is expected of it against what `ecmp: 1` draws, cable by
  * cable, and how it moves with the cluster. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "tests/topology/shapes.h"
 
 enum {
@@ -81,7 +76,6 @@ static double expected(const struct topology *t, uint32_t from, uint32_t to, uin
 /* The mean over draws, within the error of taking cables of one switch as independent. */
 static void test_expected_is_the_mean_of_draws(void **state)
 {
-    (void)state;
     static const uint64_t flows[] = {1, 2, 8};
     const struct fabric_case cases[] = {
         {&topology_rail, "nodes_per_leaf", 8, 64, 8},
@@ -118,7 +112,6 @@ static void test_expected_is_the_mean_of_draws(void **state)
  * better; more senders and more switches make the fullest cable fuller. */
 static void test_directions(void **state)
 {
-    (void)state;
     double smaller = 0.0;
     for (uint64_t nodes = 64; nodes <= 1024; nodes *= 2) {
         const struct fabric_case k = {&topology_rail, "nodes_per_leaf", 32, nodes, 32};
@@ -149,7 +142,6 @@ static void test_directions(void **state)
 /* Collisions are drawn or expected. */
 static void test_not_both(void **state)
 {
-    (void)state;
     const struct fabric_case k = {&topology_rail, "nodes_per_leaf", 8, 64, 8};
     struct topology_spec spec = spec_of(&k, true, 1);
     struct error error = {""};

@@ -1,14 +1,9 @@
 /* Specs that are refused, the parameter tables, rates, degraded cables, names, and size. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "sim/units.h"
+#include "tests/test.h"
 #include "tests/topology/shapes.h"
 
 static const struct topology_kind *const island = &topology_nvlink_island;
@@ -45,7 +40,6 @@ static void assert_option_refused(const struct topology_spec *good, const char *
 
 static void bad_nodes_are_refused(void **state)
 {
-    (void)state;
     struct topology_spec good = shape_spec(island, &topology_rail, 2, 4, 4), bad = good;
     assert_string_equal(refusal(&good), "");
     bad.nodes = 0;
@@ -86,7 +80,6 @@ static void bad_nodes_are_refused(void **state)
 
 static void bad_fabrics_are_refused(void **state)
 {
-    (void)state;
     struct topology_spec spec = shape_spec(island, &topology_none, 2, 2, 2);
     assert_refused(&spec, "joins nothing, but the cluster has 2 nodes");
     spec = shape_spec(island, &topology_rail, 8, 2, 2);
@@ -126,7 +119,6 @@ static void bad_fabrics_are_refused(void **state)
 /* Each bound from both sides: the last value that stands, the first that does not. */
 static void bounds_are_exact(void **state)
 {
-    (void)state;
     struct topology_spec spec = shape_spec(island, &topology_rail, 8, 4, 4);
     shape_option(&spec, "oversubscription", 32); /* as many as nodes on a leaf */
     assert_string_equal(refusal(&spec), "");
@@ -188,7 +180,6 @@ static void bounds_are_exact(void **state)
 /* What every cluster needs, at its limit. */
 static void clusters_have_exact_limits(void **state)
 {
-    (void)state;
     struct topology_spec good = shape_spec(island, &topology_rail, 2, 4, 4), spec = good;
     double *const latencies[] = {&spec.node.nvlink.latency_s, &spec.node.pcie.latency_s,
                                  &spec.node.nic.latency_s, &spec.fabric.switch_latency_s};
@@ -233,7 +224,6 @@ static void clusters_have_exact_limits(void **state)
 /* 16 groups of 4,096 routers, all joined to all, are just above 2^28 links. */
 static void graphs_too_large_are_refused(void **state)
 {
-    (void)state;
     struct topology_spec spec = shape_spec(island, &topology_dragonfly, 65536, 1, 1);
     struct error error = {""};
     shape_option(&spec, "terminals", 1);
@@ -259,7 +249,6 @@ static void draws(const struct topology_kind *kind, uint64_t nodes, const char *
 
 static void paths_are_drawn_where_there_are_several(void **state)
 {
-    (void)state;
     draws(&topology_rail, 8, "nodes_per_leaf", 4, true);
     draws(&topology_rail, 8, "nodes_per_leaf", 8, false);    /* one leaf */
     draws(&topology_rail, 8, "oversubscription", 32, false); /* one leaf, one uplink */
@@ -301,7 +290,6 @@ static void check_table(const struct param *params, unsigned count, size_t size)
 
 static void tables_are_whole(void **state)
 {
-    (void)state;
     check_table(node_params, node_param_count, sizeof(struct node_spec));
     check_table(fabric_params, fabric_param_count, sizeof(struct fabric_spec));
     /* Every field but name, kind and options has its row. */
@@ -323,7 +311,6 @@ static void tables_are_whole(void **state)
 
 static void rates_are_payload_rates(void **state)
 {
-    (void)state;
     struct topology_spec spec = shape_spec(island, &topology_rail, 2, 8, 8);
     spec.node.nic.bytes_per_s = 16;
     spec.node.nic.efficiency_ratio = 0.5;
@@ -349,7 +336,6 @@ static void rates_are_payload_rates(void **state)
 
 static void a_degraded_cable_slows_only_its_own_routes(void **state)
 {
-    (void)state;
     struct topology_spec spec = shape_spec(island, &topology_rail, 3, 4, 2);
     struct arena *arena = arena_create();
     struct topology t;
@@ -385,7 +371,6 @@ static void a_degraded_cable_slows_only_its_own_routes(void **state)
 /* Nodes share the types of their links until one is changed: then that one alone differs. */
 static void only_degraded_links_differ(void **state)
 {
-    (void)state;
     struct topology_spec spec = shape_spec(island, &topology_fat_tree, 5, 2, 2);
     shape_option(&spec, "radix", 4);
     struct arena *arena = arena_create();
@@ -426,7 +411,6 @@ static void only_degraded_links_differ(void **state)
 
 static void vertices_have_names(void **state)
 {
-    (void)state;
     struct topology_spec spec = shape_spec(island, &topology_rail, 2, 2, 2);
     struct arena *arena = arena_create();
     struct topology t;
@@ -455,7 +439,6 @@ static void vertices_have_names(void **state)
  * million stay near 100 MB. */
 static void large_clusters_are_small(void **state)
 {
-    (void)state;
     struct topology_spec spec = shape_spec(island, &topology_rail, 4, 72, 72);
     struct arena *arena = arena_create();
     struct topology t;

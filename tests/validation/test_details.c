@@ -1,12 +1,6 @@
 /* Published steps at pass detail: each row's time within the bound of the law of pass detail
  * (tests/laws/test_pass.c) of op detail, memory and verdicts the same, and the layout chosen of
  * each group no worse. Of the sources that are soon played. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 
 #include "analysis/validate/rows/validate.h"
@@ -14,6 +8,7 @@
 #include "analysis/validate/table/validate_score.h"
 #include "models/step/simulate/step.h"
 #include "sim/pool.h"
+#include "tests/test.h"
 
 /* As the law has them. */
 #define CROSSING 2e-3
@@ -73,7 +68,6 @@ static size_t compare(const struct validation *op, const struct validation *pass
 
 static void rows_at_pass_detail_are_those_at_op_detail(void **state)
 {
-    (void)state;
     static const char *const sources[] = {"vtrain", "torchtitan", "simumax_b200"};
     size_t timed = 0;
     double groups = 0.0;
@@ -96,7 +90,6 @@ static void rows_at_pass_detail_are_those_at_op_detail(void **state)
 
 static void rows_without_steps_have_no_details(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct csv csv;
     struct validation v;

@@ -1,11 +1,5 @@
 /* The fit finds constants that were planted, and the intervals of predictions cover what they say,
  * on the rows of steps.csv that are simulated fastest. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
@@ -13,6 +7,7 @@
 #include "analysis/validate/rows/validate_uncertainty.h"
 #include "fit_solve.h"
 #include "sim/pool.h"
+#include "tests/test.h"
 
 enum {
     GEMM_A100 = 0 /* of fit_parameters */
@@ -21,7 +16,6 @@ enum {
 /* Measurements of a machine whose GEMM is slower by a tenth; rows enough that no prior holds it. */
 static void test_a_planted_constant_is_found(void **state)
 {
-    (void)state;
     struct fit_rows rows;
     struct fit_solution fit;
     double none[FIT_PARAMETER_MAX] = {0}, slower[FIT_PARAMETER_MAX] = {0}, error[64];
@@ -54,7 +48,6 @@ static double mean_coverage(const struct intervals *in, double own)
 /* 80 % intervals; a hundred rows of two sources tell it within a band only. */
 static void test_intervals_cover(void **state)
 {
-    (void)state;
     static const char *const sources[] = {"vtrain", "llm_foundry"};
     struct arena *arena = arena_create();
     struct csv csv;

@@ -1,15 +1,10 @@
 /* Rows are predicted by constants that have not seen them: what a constant remembers of its source
  * is gone when that source is left out. On the rows of steps.csv that are simulated fastest. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "sim/pool.h"
+#include "tests/test.h"
 #include "worth.h"
 
 /* Measured times become those of the catalogue, whatever its constants are worth. */
@@ -37,7 +32,6 @@ static size_t find(const char *name)
  * was told by it alone. */
 static void test_what_is_remembered_is_noticed(void **state)
 {
-    (void)state;
     struct fit_rows rows;
     struct folds folds;
     struct worth worth;
@@ -63,7 +57,6 @@ static void test_what_is_remembered_is_noticed(void **state)
 /* What no crossing leaves out is not counted; what is not fitted stays. */
 static void test_folds_by_size(void **state)
 {
-    (void)state;
     struct fit_rows rows;
     struct folds folds;
     assert_true(fit_rows_read(&rows, STEPS, "llm_foundry", 6, pool_threads_available(), false));
@@ -87,7 +80,6 @@ static void test_folds_by_size(void **state)
 /* A release of a framework is left out as one; versions of a framework are one framework. */
 static void test_keys(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct scenario s[4] = {0};
     const struct {

@@ -1,16 +1,11 @@
 /* Errors do not grow with the machine, says ratchet.csv of all steps, by two figures. Here, on two
  * sources: they hold, and a model that lost some percent with each doubling would be noticed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 
 #include "analysis/validate/rows/validate.h"
 #include "analysis/validate/table/validate_scale.h"
 #include "sim/pool.h"
+#include "tests/test.h"
 
 /* As in ratchet.csv. */
 #define WITHIN_MAX 0.2
@@ -40,7 +35,6 @@ static void plant(struct validation *v)
 
 static void test_errors_do_not_grow_with_the_machine(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct csv csv;
     struct validation v;

@@ -1,15 +1,10 @@
 /* The model's own error, estimated on residues that were planted, holds what it promises on sources
  * that are new; and what is planted wrong is noticed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 
 #include "sim/random.h"
 #include "spread.h"
+#include "tests/test.h"
 
 enum {
     SOURCES = 24, /* the first 18 of neither class */
@@ -84,7 +79,6 @@ static struct outcome play(double size_of_estimated)
 
 static void test_new_sources_are_covered(void **state)
 {
-    (void)state;
     struct outcome o = play(1.0);
     if (!(o.covered >= 0.75 && o.covered <= 0.9))
         fail_msg("80 %% intervals cover %.1f %% of new sources", 100.0 * o.covered);
@@ -101,7 +95,6 @@ static void test_new_sources_are_covered(void **state)
 /* Residues of constants that have seen their rows are too small: planted, and noticed. */
 static void test_residues_in_sample_do_not_cover(void **state)
 {
-    (void)state;
     assert_true(play(0.3).covered < 0.6);
     assert_true(play(3.0).covered > 0.95);
 }
@@ -109,7 +102,6 @@ static void test_residues_in_sample_do_not_cover(void **state)
 /* A source is judged by the others: one that is far off widens them, not the other way round. */
 static void test_a_source_is_judged_by_the_others(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct spread_row rows[ROWS];
     struct spread all, others;
@@ -135,7 +127,6 @@ static void test_a_source_is_judged_by_the_others(void **state)
  * source with another key stay. */
 static void test_what_is_left_out(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct spread_row rows[4] = {
         {.key = {0, 7}, .way = 1, .log_error = 0.1},
@@ -156,7 +147,6 @@ static void test_what_is_left_out(void **state)
  * their own there scatter no more. */
 static void test_groups_are_apart(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct spread_row rows[3 * OF_SOURCE];
     struct spread all;
@@ -176,7 +166,6 @@ static void test_groups_are_apart(void **state)
 /* Sources count the same: many rows of one that is right leave the width to the five others. */
 static void test_sources_count_the_same(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct spread_row rows[50 + 5];
     struct spread few, many;
@@ -191,7 +180,6 @@ static void test_sources_count_the_same(void **state)
 /* What a class asks for is in addition to what all ask for, in squares. */
 static void test_classes_are_in_addition(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     const double half_width = 1.2815515655446004;
     struct spread_row rows[4] = {
@@ -219,7 +207,6 @@ static void test_classes_are_in_addition(void **state)
 /* Two groups: differences of one are .1, of the other none; a lone row has no pair. */
 static void test_pairs(void **state)
 {
-    (void)state;
     static const struct spread_member members[] = {
         {"x", 0.3}, {"y", 0.1}, {"x", 0.4}, {"y", 0.1}, {"z", 9.0}};
     double found = spread_of_pairs(members, 5);

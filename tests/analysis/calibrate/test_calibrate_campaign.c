@@ -1,16 +1,11 @@
 /* A whole calibration on simulated cards: every known time is found within its spread, the budget
  * goes to what the step rests on, nothing is measured twice, and trouble is told. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "analysis/calibrate/simulated.h"
 #include "models/profile/campaign.h"
+#include "tests/test.h"
 
 enum {
     KEPT_MAX = 2000

@@ -2,17 +2,12 @@
  * within the reported spread, whatever noise, hiccups, drift and a coarse clock do to the samples.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analysis/calibrate/simulated.h"
 #include "models/profile/measure.h"
+#include "tests/test.h"
 
 #define KNOWN_S 1e-4
 

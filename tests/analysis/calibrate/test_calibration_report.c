@@ -1,15 +1,10 @@
 /* The end of a calibration: each line says its own figures, and stands only where it has one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analysis/calibrate/calibration_report.h"
+#include "tests/test.h"
 
 static void prints(const struct campaign_report *report, enum campaign_end end, bool of_step,
                    const char *expected)
@@ -25,14 +20,12 @@ static void prints(const struct campaign_report *report, enum campaign_end end, 
 
 static void test_nothing_to_say(void **state)
 {
-    (void)state;
     prints(&(struct campaign_report){.planned = 9, .measured = 9, .elapsed_s = 12.4},
            CAMPAIGN_COMPLETE, false, "card.db: 9 of 9 points in 12 s\n");
 }
 
 static void test_each_line(void **state)
 {
-    (void)state;
     const struct {
         struct campaign_report r;
         enum campaign_end end;
@@ -99,7 +92,6 @@ static void test_each_line(void **state)
 
 static void test_resumed(void **state)
 {
-    (void)state;
     prints(&(struct campaign_report){.planned = 9, .measured = 8, .resumed = 3, .elapsed_s = 61.0},
            CAMPAIGN_COMPLETE, false, "card.db: 8 of 9 points in 61 s, 3 of them before\n");
 }

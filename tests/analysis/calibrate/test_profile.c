@@ -1,20 +1,15 @@
 /* Profiles: what is written is read back, what is hostile is refused with a sentence, and each
  * flaw that a measurement can have is remarked. */
 #include <math.h>
-#include <setjmp.h>
 #include <sqlite3.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "analysis/calibrate/simulated.h"
 #include "models/profile/profile.h"
+#include "tests/test.h"
 
 #define PATH "test_profile.db"
 

@@ -1,17 +1,11 @@
 /* What the program's own main does around its commands. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 
 #include "sim/check.h"
 #include "tests/child.h"
+#include "tests/test.h"
 
 /* A bug of ours, met before the command itself begins. */
 #define outputs_check failing_check
@@ -46,7 +40,6 @@ static void output_of(void (*act)(void), char *text, size_t bytes)
 
 static void test_a_failing_check_names_the_command(void **state)
 {
-    (void)state;
     char text[2048];
     output_of(run_a_file, text, sizeof text);
     assert_non_null(strstr(text, "claim does not hold: a == NULL"));

@@ -1,19 +1,14 @@
 /* Exports: valid documents from a good database, sentences (and no crash) from hostile ones. */
 #include <jansson.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "analysis/exchange/export/export.h"
 #include "tests/analysis/exchange/nesting.h"
 #include "tests/analysis/record/database/sample.h"
+#include "tests/test.h"
 
 struct place {
     char folder[256], path[300];
@@ -71,7 +66,6 @@ static void test_chrome_nests(void **state)
 
 static void test_nesting_check_can_fail(void **state)
 {
-    (void)state;
     char why[256] = "";
     const char *overlap = "{\"traceEvents\":["
                           "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":0,\"dur\":10,\"name\":\"a\"},"

@@ -1,13 +1,8 @@
 /* The rectangles of the pipeline: by hand, and their sums for any spans. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analysis/exchange/export/gantt_marks.h"
+#include "tests/test.h"
 
 enum {
     DRAWN_MAX = 64
@@ -63,7 +58,6 @@ static const struct gantt_span spans[] = {
 
 static void waits_between_ops_are_inside_the_pass(void **state)
 {
-    (void)state;
     struct drawn d;
     draw(&d, 4, spans, 9);
     assert_int_equal(d.count, 6);
@@ -91,7 +85,6 @@ static void waits_between_ops_are_inside_the_pass(void **state)
 /* 5 + 5 ns are a unit of 10: joined, and of the kind that has most; the first among equals. */
 static void narrow_ones_join_to_a_unit(void **state)
 {
-    (void)state;
     struct drawn d;
     draw(&d, 10, spans, 9);
     assert_int_equal(d.count, 5);
@@ -110,7 +103,6 @@ static void narrow_ones_join_to_a_unit(void **state)
 /* Whatever the unit: in order, without overlap, at most two a unit, and nothing is lost. */
 static void sums_stay(void **state)
 {
-    (void)state;
     for (int64_t unit = 0; unit <= 60; unit++) {
         struct drawn d;
         int64_t got[2][GANTT_KIND_COUNT] = {{0}}, want[2][GANTT_KIND_COUNT] = {{0}};
@@ -139,7 +131,6 @@ static void sums_stay(void **state)
 /* More waits after a pass than are kept apart: the pass ends before them, and none is lost. */
 static void many_waits_end_a_pass(void **state)
 {
-    (void)state;
     struct drawn d;
     struct gantt_span many[GANTT_HOLES + 3];
     const unsigned count = sizeof many / sizeof many[0];
@@ -161,7 +152,6 @@ static void many_waits_end_a_pass(void **state)
 /* Another phase, another chunk, or no microbatch: another pass. Joined, they have no microbatch. */
 static void what_differs_is_another_pass(void **state)
 {
-    (void)state;
     struct drawn d;
     const struct gantt_span ops[] = {{0, 0, 10, GANTT_forward, 3, 0},
                                      {0, 10, 20, GANTT_backward, 3, 0},

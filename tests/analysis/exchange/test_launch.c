@@ -1,15 +1,9 @@
 /* Launch scripts, run: every layout comes back from the arguments that the frameworks would get, or
  * a note says what does not; a layout is refused exactly where a rule of the framework forbids it;
  * the worked layout has the flags that were composed by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/lower/plan/lower_split.h"
 #include "models/schedule/schedule_kind.h"
@@ -17,6 +11,7 @@
 #include "tests/analysis/exchange/launch_case.h"
 #include "tests/analysis/exchange/launch_seen.h"
 #include "tests/analysis/record/database/sample.h"
+#include "tests/test.h"
 
 enum {
     DRAWS = 3000,
@@ -78,7 +73,6 @@ static void worked_layouts(void **state)
 {
     char folder[256], options[2048];
     struct scenario *s = launch_case_read();
-    (void)state;
     sample_folder(folder, sizeof folder);
     for (unsigned i = 0; i < sizeof worked / sizeof worked[0]; i++) {
         struct launch_text text;
@@ -355,7 +349,6 @@ static void every_layout_comes_back(void **state)
     static uint64_t draws[LAYOUTS];
     static struct seen_words words;
     struct scenario *s = launch_case_read();
-    (void)state;
     for (unsigned k = 0; k < launch_kind_count; k++) {
         char folder[256];
         sample_folder(folder, sizeof folder);
@@ -418,7 +411,6 @@ static void lacks_are_refused(void **state)
                                                   "without a causal mask",
                                                   "stay on the cards"};
     struct scenario *s = launch_case_plain();
-    (void)state;
     for (unsigned k = 0; k < launch_kind_count; k++) {
         for (int lack = 0; lack < LACK_COUNT; lack++) {
             struct configuration c = s->configuration;
@@ -443,7 +435,6 @@ static void made_up_tokens_have_the_vocabulary(void **state)
     struct scenario *s = launch_case_read();
     struct launch_text text;
     bool found = false;
-    (void)state;
     launch_write(&launch_megatron, &s->configuration, s->arena, &text);
     for (uint32_t i = 0; i < text.line_count; i++)
         found = found || strstr(text.lines[i], "--vocab-size 128255)") != NULL;
@@ -458,7 +449,6 @@ static void hostile_names(void **state)
     static struct seen_words words;
     char folder[256];
     struct scenario *s = launch_case_plain();
-    (void)state;
     sample_folder(folder, sizeof folder);
     s->configuration.model.name = "x\ntouch owned; $(touch owned) `touch owned` \" ' ) #";
     static char long_name[5000];

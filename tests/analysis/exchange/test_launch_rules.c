@@ -1,30 +1,23 @@
 /* Each framework's own rules, one layout by hand on either side of each; hosts; what the
  * environment must hold. Rules and messages: docs/launch.md. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/analysis/exchange/launch_case.h"
+#include "tests/test.h"
 
 static struct scenario *base;
 
 static int open_base(void **state)
 {
-    (void)state;
     base = launch_case_read();
     return 0;
 }
 
 static int close_base(void **state)
 {
-    (void)state;
     scenario_destroy(base);
     return 0;
 }
@@ -76,7 +69,6 @@ static const struct launch_kind *const core[] = {&launch_megatron, &launch_nemo}
 
 static void core_shapes(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         struct configuration c = base->configuration;
         takes(core[i], &c);
@@ -107,7 +99,6 @@ static void core_shapes(void **state)
 
 static void core_pipelines(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         struct configuration c = base->configuration;
         c.training.global_batch = 520; /* not by 1 x 16 */
@@ -142,7 +133,6 @@ static void core_pipelines(void **state)
 static void core_splits(void **state)
 {
     struct configuration c = base->configuration;
-    (void)state;
     c.model.layers = 126;
     c.layout.pp = 16;
     c.layout.pipeline.vpp = 8;
@@ -179,7 +169,6 @@ static void core_splits(void **state)
 /* State on the host: what each offers of it. */
 static void offload(void **state)
 {
-    (void)state;
     struct configuration c = base->configuration;
     c.layout.offload.optimizer = 0.5;
     assert_true(has_line(&launch_megatron, &c, "--use-precision-aware-optimizer"));
@@ -195,7 +184,6 @@ static void offload(void **state)
 /* Activations: whole layers, without pipeline and recomputation, never all of them. */
 static void activations(void **state)
 {
-    (void)state;
     struct configuration c = base->configuration;
     c.layout.offload.activations = 0.5;
     for (unsigned i = 0; i < 2; i++)
@@ -225,7 +213,6 @@ static void activations(void **state)
 
 static void core_sharding(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         struct configuration c = base->configuration;
         assert_true(has_line(core[i], &c, "export CUDA_DEVICE_MAX_CONNECTIONS=1"));
@@ -301,7 +288,6 @@ static void torchtitan_dims(void **state)
 {
     const struct launch_kind *titan = &launch_torchtitan;
     struct configuration c = base->configuration;
-    (void)state;
     takes(titan, &c);
     says(titan, &c, "like ZeRO-2");
     assert_false(has_line(titan, &c, "export CUDA_DEVICE_MAX_CONNECTIONS"));
@@ -347,7 +333,6 @@ static void torchtitan_pipelines(void **state)
 {
     const struct launch_kind *titan = &launch_torchtitan;
     struct configuration c = base->configuration;
-    (void)state;
     c.model.layers = 46;
     c.layout.pp = 8;
     c.layout.pipeline.vpp = 3; /* 24 stages of 2 layers are 23 */
@@ -386,7 +371,6 @@ static void deepspeed_rules(void **state)
 {
     const struct launch_kind *speed = &launch_deepspeed;
     struct configuration c = base->configuration;
-    (void)state;
     refuses(speed, &c, "no interleaving");
     c.layout.pipeline.vpp = 1;
     c.layout.pipeline.schedule = &schedule_one_f_one_b;
@@ -427,7 +411,6 @@ static void deepspeed_rules(void **state)
 static void hosts(void **state)
 {
     struct configuration c = base->configuration;
-    (void)state;
     c.layout.pp = 1;
     c.layout.pipeline.vpp = 1;
     c.layout.tp = 2;
@@ -463,7 +446,6 @@ static void hosts(void **state)
 static void profiles(void **state)
 {
     struct configuration c = base->configuration;
-    (void)state;
     const struct launch_text own = written(&launch_megatron, &c);
     assert_null(launch_case_note(&own, LAUNCH_DIFFERS, "profile"));
     says(&launch_nemo, &c, "as the profile megatron runs it");

@@ -1,16 +1,12 @@
 /* No part of a model is dropped in silence: whatever is changed of its shape, each framework's
  * script or its notes change, or the layout is refused. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "models/schedule/schedule_kind.h"
 #include "tests/analysis/exchange/launch_case.h"
+#include "tests/test.h"
 
 static const struct launch_kind *const kinds[] = {&launch_megatron, &launch_nemo,
                                                   &launch_torchtitan, &launch_deepspeed};
@@ -103,7 +99,6 @@ static bool differ(const struct launch_text *a, const struct launch_text *b)
 
 static void nothing_is_dropped(void **state)
 {
-    (void)state;
     struct scenario *base = launch_case_read();
     unsigned silent = 0;
     for (unsigned k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
@@ -140,7 +135,6 @@ static bool noted(const struct launch_kind *kind, const struct configuration *c,
  * where memory or what is computed differs, and told where the step's time does. */
 static void captured_and_fused(void **state)
 {
-    (void)state;
     struct scenario *base = launch_case_plain();
     for (unsigned i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         struct configuration c = base->configuration;
@@ -168,7 +162,6 @@ static void captured_and_fused(void **state)
 /* A flavor of torchtitan has the shape to the last part, and what it must have is listed. */
 static void flavors(void **state)
 {
-    (void)state;
     struct scenario *base = launch_case_read();
     struct launch_text text = written(base, &launch_torchtitan, nothing);
     assert_null(launch_case_note(&text, LAUNCH_YOURS, "add one with"));
@@ -217,7 +210,6 @@ static bool listed(const char *line, uint64_t at)
 /* Megatron's list has the layers with experts that the model has. */
 static void expert_layers(void **state)
 {
-    (void)state;
     static const uint64_t rows[][3] = {{80, 0, 1}, {80, 3, 1}, {80, 0, 2}, {80, 4, 2}, {80, 5, 2},
                                        {80, 0, 3}, {80, 1, 4}, {79, 7, 4}, {80, 0, 1}, {7, 2, 9}};
     struct scenario *base = launch_case_read();
@@ -247,7 +239,6 @@ static void expert_layers(void **state)
 /* 128256 is 1002 x 128: padded with tp 8 alone. */
 static void padding(void **state)
 {
-    (void)state;
     struct scenario *base = launch_case_read();
     struct configuration c = base->configuration;
     struct launch_text text;

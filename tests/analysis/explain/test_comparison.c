@@ -1,12 +1,8 @@
 /* Two records made by hand, compared: seconds of a step, GPU time of 10^6 tokens, memory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
 
 #include "analysis/explain/comparison.h"
+#include "tests/test.h"
 
 /* Eight cards whose step of 2 s trains 4,000 tokens, and thirty-two whose step of 1 s trains
  * 10,000: 8 x 2 / 4000 is 4 ms of GPU time a token, 32 / 10000 is 3.2. */
@@ -60,7 +56,6 @@ static void near(double value, double wanted)
 
 static void terms_add_up(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct compared_side both[2];
     struct comparison c;
@@ -95,7 +90,6 @@ static void terms_add_up(void **state)
 /* As many tokens on as many cards: seconds compare by themselves. */
 static void the_same_work_is_known(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct compared_side both[2];
     struct comparison c;

@@ -1,15 +1,10 @@
 /* Elasticities against what scaling asks for. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "analysis/explain/elasticity.h"
 #include "models/step/simulate/step.h"
+#include "tests/test.h"
 
 static struct scenario *read_text(const char *text)
 {
@@ -91,7 +86,6 @@ static double ratio_of_double(struct scenario *s)
  * and cube roots. */
 static void test_scaling(void **state)
 {
-    (void)state;
     struct scenario *s = read_text(alone);
     const double before_s = step_s(&s->configuration);
     for (unsigned i = 0; i < sizeof rates / sizeof *rates; i++)
@@ -108,7 +102,6 @@ static void test_scaling(void **state)
  * a tenth: d^3 / 6 of the largest share, below 0.001, and switches between tiles, below 0.005. */
 static void test_alone(void **state)
 {
-    (void)state;
     struct scenario *s = read_text(alone);
     struct elasticities e;
     rates_alone(s);
@@ -129,7 +122,6 @@ static void test_alone(void **state)
  * all that streams is the rest of the step, by the other elasticity. */
 static void test_share(void **state)
 {
-    (void)state;
     struct scenario *s = read_text(alone);
     struct elasticities e;
     rates_alone(s);
@@ -150,7 +142,6 @@ static void test_share(void **state)
  * the other way round, within the tenth: below 0.01 here. */
 static void test_together(void **state)
 {
-    (void)state;
     struct scenario *s = read_text(together);
     struct elasticities e, again;
     rates_alone(s);
@@ -169,7 +160,6 @@ static void test_together(void **state)
 
 static void test_too_large(void **state)
 {
-    (void)state;
     struct scenario *s = read_text("model: {preset: llama2-70b}\n"
                                    "cluster: {gpu: h100-80gb-sxm, gpus: 1}\n"
                                    "training: {sequence: 4096, global_batch: 1}\n");

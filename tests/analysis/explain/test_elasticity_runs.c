@@ -1,12 +1,6 @@
 /* Each row of the elasticities is two runs of its own: the scenario with the keys of that input
  * set to 0.9 and 1.1 of what they are, as `run --set` has it; over weeks, eight seeds of them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +9,7 @@
 #include "models/gpu/gpu_spec.h"
 #include "models/step/simulate/step.h"
 #include "tests/sanitized.h"
+#include "tests/test.h"
 #include "topology/topology.h"
 
 enum {
@@ -138,7 +133,6 @@ static void near(double value, double wanted)
 
 static void rows_are_runs_with_set(void **state)
 {
-    (void)state;
     struct scenario *s = read_with(two_nodes, NULL);
     struct elasticities e;
     struct error error = {""};
@@ -184,7 +178,6 @@ static double paid_by_runs(struct scenario *s)
 
 static void weeks_are_eight_runs(void **state)
 {
-    (void)state;
     static const char *const rare[] = {"failures=[{cause: GPU, unit: gpu, mtbf: 3.3d}]"};
     static const char *const often[] = {"failures=[{cause: GPU, unit: gpu, mtbf: 2.7d}]"};
     struct scenario *s = read_with(weeks_text, NULL);
@@ -207,7 +200,6 @@ static void weeks_are_eight_runs(void **state)
  * holds less; with a tenth more it keeps it. */
 static void more_memory_is_held_where_there_is_more(void **state)
 {
-    (void)state;
     struct scenario *s =
         read_with("model: {layers: 8, hidden: 1024, heads: 16, vocabulary: 50k}\n"
                   "cluster: {gpu: a100-40gb-sxm, gpus: 1}\nsoftware: megatron-2021\n"

@@ -1,19 +1,14 @@
 /* Waterfall, critical path and figures of databases made by hand. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "analysis/explain/critical_path.h"
 #include "analysis/explain/stands_on.h"
 #include "analysis/explain/waterfall.h"
 #include "analysis/record/database/record_file.h"
 #include "tests/analysis/record/database/sample.h"
+#include "tests/test.h"
 
 struct fixture {
     char folder[200], path[256];
@@ -65,7 +60,6 @@ static const char two_stages[] =
 
 static void test_path(void **state)
 {
-    (void)state;
     struct fixture f;
     struct critical_path path;
     open_sample(&f, two_stages);
@@ -87,7 +81,6 @@ static void test_path(void **state)
 /* Where nobody came later the walk stays with the rank: its own 2 ns, and a gap up to 10. */
 static void test_path_alone(void **state)
 {
-    (void)state;
     struct fixture f;
     struct critical_path path;
     char sql[2048];
@@ -107,7 +100,6 @@ static void test_path_alone(void **state)
 /* 1 ms: .4 ms of model FLOPs, .75 ms of kernels, .25 ms of bubble; 4,096 tokens a step. */
 static void test_waterfall(void **state)
 {
-    (void)state;
     struct fixture f;
     struct waterfall w;
     struct idle_cause causes[WATERFALL_COUNT];
@@ -131,7 +123,6 @@ static void test_waterfall(void **state)
 /* A causal mask leaves a quarter of the model's FLOPs out; of weeks a fifth of the time is lost. */
 static void test_waterfall_of_weeks(void **state)
 {
-    (void)state;
     struct fixture f;
     struct waterfall w;
     open_sample(
@@ -153,7 +144,6 @@ static void test_waterfall_of_weeks(void **state)
 
 static void test_stands_on(void **state)
 {
-    (void)state;
     struct fixture f;
     struct kept_constants c;
     const struct kept_constant *found[4];

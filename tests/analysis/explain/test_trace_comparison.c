@@ -1,19 +1,14 @@
 /* A trace that is written from a simulated step differs from it by nothing; where one of its
  * kernels is slower, or missing, or one too many, the comparison names that one. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analysis/explain/trace_comparison.h"
 #include "analysis/explain/trace_simulated.h"
 #include "scenarios/assemble/scenario.h"
+#include "tests/test.h"
 
 enum {
     RANK = 5
@@ -186,7 +181,6 @@ static void alike(double a, double b)
 
 static void test_its_own_trace_differs_by_nothing(void **state)
 {
-    (void)state;
     struct traced t;
     struct trace_comparison c;
     open_step(&t);
@@ -226,7 +220,6 @@ static uint32_t find(const struct traced *t, const char *name)
 
 static void test_a_slow_kernel_is_named(void **state)
 {
-    (void)state;
     static const char *const names[] = {"up", "attention gradient", "norm", "projection dgrad",
                                         "optimizer update"};
     struct traced t;
@@ -249,7 +242,6 @@ static void test_a_slow_kernel_is_named(void **state)
 
 static void test_a_missing_kernel_and_a_stranger_are_named(void **state)
 {
-    (void)state;
     static const char *const names[] = {"up", "attention gradient", "norm", "optimizer update",
                                         "reduce gradients"};
     struct traced t;
@@ -297,7 +289,6 @@ static uint32_t pairs_by_trial(const struct trace_span *a, uint32_t n, const str
  * most pairs. */
 static void test_alignments_have_the_most_pairs(void **state)
 {
-    (void)state;
     static const enum span_kind kinds[] = {SPAN_GEMM, SPAN_ATTENTION, SPAN_OPTIMIZER};
     struct arena *arena = arena_create();
     unsigned seed = 7;
@@ -327,7 +318,6 @@ static void test_alignments_have_the_most_pairs(void **state)
 /* Of two spans that stand alone, all passes and kinds: they make a pair unless told otherwise. */
 static void test_opposed_passes_make_no_pair(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     static const enum span_direction passes[] = {SPAN_EITHER, SPAN_FORWARD, SPAN_BACKWARD};
     for (unsigned i = 0; i < 81; i++) {
@@ -359,7 +349,6 @@ static void test_opposed_passes_make_no_pair(void **state)
  * what is called after a gradient runs backwards; messages tell nothing. */
 static void test_simulated_spans_tell_their_pass(void **state)
 {
-    (void)state;
     unsigned seen[3][3] = {{0}};
     struct traced t;
     open_step_of(&t, "layout: {tp: 2, pp: 2, dp: 2, microbatch: 1, sharding: zero-1, "

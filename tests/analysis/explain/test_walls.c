@@ -1,15 +1,10 @@
 /* The page of walls against numbers worked out by hand. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "analysis/explain/walls_rows.h"
 #include "sim/units.h"
+#include "tests/test.h"
 
 static void near(double value, double wanted, double relative)
 {
@@ -22,7 +17,6 @@ static const struct walls_shape of_8k = {8192, 1, 80, 8192, 64}, of_2k = {2048, 
 
 static void test_activations(void **state)
 {
-    (void)state;
     /* 8192 x 8192 x 80 = 5,368,709,120 elements; 5 x 64 x 8192 / 8192 = 320 bytes of scores each */
     near(walls_kept_bytes(&of_8k), 34.0 * 5368709120.0, 1e-15);
     near(walls_kept_with_scores_bytes(&of_8k), 354.0 * 5368709120.0, 1e-15);
@@ -35,7 +29,6 @@ static void test_activations(void **state)
 
 static void test_compute_and_traffic(void **state)
 {
-    (void)state;
     near(walls_flops(70e9, 8192.0), 3.44064e15, 1e-15);
     near(walls_compute_s(6.3e24, 1.0, 989e12, 0.4) / YEAR, 504.6, 1e-3);
     near(walls_compute_s(6.3e24, 1024.0, 989e12, 0.4) / YEAR * 12.0, 5.914, 1e-3);
@@ -49,7 +42,6 @@ static void test_compute_and_traffic(void **state)
  * cards are there twice; a latent is on every card. */
 static void test_inference(void **state)
 {
-    (void)state;
     const double usable = 79.18 * GIB, weights = 140e9, cache = 327680.0 * 8192.0;
     assert_true(walls_sequences_beside(2.0, usable, weights, cache, 8.0) == 11.0);
     assert_true(walls_sequences_beside(1.0, usable, weights, cache, 8.0) == 0.0);
@@ -60,7 +52,6 @@ static void test_inference(void **state)
 
 static void test_roofline(void **state)
 {
-    (void)state;
     near(walls_balance(989e12, 3.35e12), 295.2, 1e-3);
     near(walls_roofline_s(2e12, 1.0, 1e12, 1e12), 2.0, 1e-15);
     near(walls_roofline_s(1.0, 3e12, 1e12, 1e12), 3.0, 1e-15);
@@ -68,7 +59,6 @@ static void test_roofline(void **state)
 
 static void test_binding(void **state)
 {
-    (void)state;
     struct walls_load load = {.state_bytes = 100.0,
                               .least_activation_bytes = 5.0,
                               .gpus = 10.0,
@@ -126,7 +116,6 @@ static void gather(struct arena *arena, const char *text, struct walls *walls,
 /* The textbook's 70B on 1,024 GPUs. */
 static void test_textbook(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct walls walls;
     struct walls_row rows[WALLS_ROW_COUNT];
@@ -156,7 +145,6 @@ static void test_textbook(void **state)
 /* FLOPs are those of the experts that a token visits. */
 static void test_experts(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct walls walls;
     struct walls_row rows[WALLS_ROW_COUNT];
@@ -175,7 +163,6 @@ static void test_experts(void **state)
 /* Each peak at which some kernel computes, once, from the highest down. */
 static void test_roofs(void **state)
 {
-    (void)state;
     const struct walls_kernel kernels[] = {
         {.flops = 1.0, .peak_flops_per_s = 2.0}, {.flops = 0.0, .peak_flops_per_s = 9.0},
         {.flops = 1.0, .peak_flops_per_s = 3.0}, {.flops = 1.0, .peak_flops_per_s = 2.0},

@@ -1,18 +1,13 @@
 /* Documents of the page: valid JSON whatever the database holds, its sums to the digit, sentences
  * for what no run writes. */
 #include <jansson.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analysis/page/document.h"
 #include "tests/analysis/record/database/sample.h"
+#include "tests/test.h"
 
 /* The whole document as text, to be freed; NULL with a sentence. */
 static char *whole_text(const char *path, struct error *error)

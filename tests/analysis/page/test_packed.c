@@ -1,16 +1,11 @@
 /* Packed text comes back to the byte, whatever its length, by a decoder of its own and zlib. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
-#include <cmocka.h>
-
 #include "analysis/page/packed.h"
 #include "sim/random.h"
+#include "tests/test.h"
 
 enum {
     LENGTHS = 64,
@@ -68,7 +63,6 @@ static void check(const char *text, size_t bytes)
 
 static void test_every_length(void **state)
 {
-    (void)state;
     char text[MOST];
     const uint64_t key = random_key(11, "text");
     for (size_t i = 0; i < MOST; i++)
@@ -80,7 +74,6 @@ static void test_every_length(void **state)
 
 static void test_what_repeats_is_small(void **state)
 {
-    (void)state;
     char *packed = NULL, text[MOST];
     size_t size = 0;
     memset(text, '7', sizeof text);

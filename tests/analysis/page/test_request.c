@@ -1,12 +1,6 @@
 /* Who may ask the local server, and for what: every refusal has its case. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "analysis/page/request.h"
+#include "tests/test.h"
 
 static const struct request_server server = {.port = 8080, .runs = 2};
 
@@ -20,7 +14,6 @@ static enum request_status status_of(const char *method, const char *path, const
 
 static void test_hosts_and_origins(void **state)
 {
-    (void)state;
     static const char *const foreign[] = {"evil:8080",       "127.0.0.1",       "127.0.0.1:80",
                                           "127.0.0.1:8080x", "127.0.0.1:80801", "",
                                           "LOCALHOST:8080"};
@@ -44,7 +37,6 @@ static void test_hosts_and_origins(void **state)
 
 static void test_places_and_methods(void **state)
 {
-    (void)state;
     const char *here = "127.0.0.1:8080", *own = "http://127.0.0.1:8080";
     assert_int_equal(status_of("GET", "/api/check", NULL, here, own), REQUEST_METHOD);
     assert_int_equal(status_of("POST", "/api/run", NULL, here, own), REQUEST_METHOD);
@@ -58,7 +50,6 @@ static void test_places_and_methods(void **state)
 
 static void test_arguments(void **state)
 {
-    (void)state;
     static const char *const bad[] = {
         "db",     "=",   "db=",       "db=-1", "db=1.5", "db=0x1",     "db=1 ",
         "db=1;x", "x=1", "level=all", "db=1&", "&db=1",  "db=1&&db=1", "class=9999999999999999999"};

@@ -1,18 +1,13 @@
 /* Groups of checkpoints: each for itself while there is room, then by bins that no interruption
  * lies in; every checkpoint is counted once, and steps are those at a group's own ends. */
 #include <jansson.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analysis/page/saves.h"
 #include "tests/analysis/record/database/sample.h"
+#include "tests/test.h"
 
 enum {
     LEVEL,

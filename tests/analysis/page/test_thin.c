@@ -1,14 +1,9 @@
 /* Thinning: whatever the room, sums over a track are those of what came, ends and order hold. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "analysis/page/thin.h"
 #include "sim/random.h"
+#include "tests/test.h"
 
 enum {
     SPANS = 3000,
@@ -34,7 +29,6 @@ static struct thin_span made(uint64_t number, int64_t track, int64_t *now)
 
 static void test_sums_stay(void **state)
 {
-    (void)state;
     struct thin_span *spans = calloc(ROOM, sizeof *spans);
     struct thin thin;
     int64_t busy[TRACKS] = {0}, wait[TRACKS] = {0}, count[TRACKS] = {0}, longest[TRACKS] = {0};
@@ -80,7 +74,6 @@ static void test_sums_stay(void **state)
 
 static void test_few_spans_stay_as_they_are(void **state)
 {
-    (void)state;
     struct thin_span spans[4];
     struct thin thin;
     thin_begin(&thin, spans, 4);
@@ -97,7 +90,6 @@ static void test_few_spans_stay_as_they_are(void **state)
 /* While there is room nothing is merged, not even what has no length and stands at one moment. */
 static void test_a_moment_holds_many(void **state)
 {
-    (void)state;
     struct thin_span spans[8];
     struct thin thin;
     thin_begin(&thin, spans, 8);
@@ -119,7 +111,6 @@ static void test_a_moment_holds_many(void **state)
 
 static void test_a_label_is_that_of_the_longest(void **state)
 {
-    (void)state;
     struct thin_span spans[1];
     struct thin thin;
     thin_begin(&thin, spans, 1);
@@ -136,7 +127,6 @@ static void test_a_label_is_that_of_the_longest(void **state)
 
 static void test_more_tracks_than_room_is_refused(void **state)
 {
-    (void)state;
     struct thin_span spans[2];
     struct thin thin;
     thin_begin(&thin, spans, 2);
@@ -149,7 +139,6 @@ static void test_more_tracks_than_room_is_refused(void **state)
 /* Two passes in turns: they stay apart while merging each in itself makes room. */
 static void test_passes_merge_in_themselves_first(void **state)
 {
-    (void)state;
     struct thin_span spans[8];
     struct thin thin;
     thin_begin(&thin, spans, 8);

@@ -1,15 +1,10 @@
 /* Waits as few spans: whatever comes, sums by track and cause stay to the nanosecond, what is as
  * long as a unit keeps its place, and there are no more rows than room. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/page/waits.h"
+#include "tests/test.h"
 
 enum {
     TRACKS = 5,
@@ -96,7 +91,6 @@ static void places(const struct wait_spans *w, unsigned made)
 
 static void test_sums_and_places(void **state)
 {
-    (void)state;
     static struct waits_piece pieces[MOST + 2];
     static const uint64_t rooms[] = {TRACKS * CAUSES, 20, 100, 777, MOST};
     static const int64_t units[] = {0, 1, 40, 700, INT64_C(1) << 40};
@@ -114,7 +108,6 @@ static void test_sums_and_places(void **state)
 
 static void test_no_room(void **state)
 {
-    (void)state;
     struct waits_piece pieces[4];
     struct wait_spans w;
     waits_begin(&w, pieces, 2, 1);

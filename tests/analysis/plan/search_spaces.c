@@ -1,10 +1,5 @@
 #include "tests/analysis/plan/search_spaces.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +7,7 @@
 #include "models/plan/ladder.h"
 #include "models/plan/plan_space.h"
 #include "sim/list.h"
+#include "tests/test.h"
 
 const char *const space_texts[SPACE_COUNT] = {
     "model: {preset: gpt2-1.5b}\ncluster: {gpu: a100-40gb-sxm, gpus: 8}\n"

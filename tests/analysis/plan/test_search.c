@@ -1,10 +1,5 @@
 /* The planner against an exhaustive search: every layout of a small space, at every level of
  * recomputation, played op by op with its ledger and without any bound. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +10,7 @@
 #include "scenarios/assemble/scenario.h"
 #include "tests/analysis/plan/search_spaces.h"
 #include "tests/sanitized.h"
+#include "tests/test.h"
 
 static struct search_question question_of(const struct scenario *scenario, unsigned held,
                                           uint32_t leaders, unsigned threads)
@@ -89,7 +85,6 @@ static void check_best(const struct search *s, double best_s)
 
 static void pruning_loses_nothing(void **state)
 {
-    (void)state;
     for (unsigned t = 0; t < SPACE_COUNT; t += SANITIZED_EVERY(3)) {
         struct scenario *scenario = space_read_priced(t);
         double best_s = NAN;
@@ -110,7 +105,6 @@ static void pruning_loses_nothing(void **state)
 
 static void every_layout_has_its_fate(void **state)
 {
-    (void)state;
     struct scenario *scenario = space_read(space_texts[1]);
     struct search *s = search_of(scenario, 0, 5, 1);
     uint32_t sum = 0;
@@ -135,7 +129,6 @@ static void every_layout_has_its_fate(void **state)
 
 static void held_keys_stay(void **state)
 {
-    (void)state;
     char text[512];
     snprintf(text, sizeof text, "%s%s", space_texts[1],
              "layout: {tp: 2, recompute: full, microbatch: 2}\n");
@@ -165,7 +158,6 @@ static struct search_verdict why(const struct search *s, const char *text)
 
 static void reasons_are_given(void **state)
 {
-    (void)state;
     struct scenario *scenario = space_read(space_texts[4]);
     struct search *s = search_of(scenario, 0, 3, 2);
     /* 7 B parameters on 40 GB: what they need, and where memory ends. */
@@ -195,7 +187,6 @@ static void reasons_are_given(void **state)
  * parts add up to the difference. */
 static void the_best_is_judged(void **state)
 {
-    (void)state;
     static const char *const wishes[] = {"tp=2", "pp=2,microbatch=1", "recompute=full",
                                          "tp=1,pp=1"};
     static const unsigned held[] = {1u << PLAN_TP, 1u << PLAN_PP | 1u << PLAN_MICROBATCH,
@@ -219,7 +210,6 @@ static void the_best_is_judged(void **state)
 
 static void odd_wishes_are_refused(void **state)
 {
-    (void)state;
     struct search_wish wish;
     struct error error = {""};
     const char *const odd[] = {
@@ -247,7 +237,6 @@ static bool stop_at_once(void *context)
 
 static void a_stopped_search_keeps_what_it_has(void **state)
 {
-    (void)state;
     struct scenario *scenario = space_read(space_texts[0]);
     unsigned asked = 0;
     const struct search_question question = {.base = &scenario->configuration,

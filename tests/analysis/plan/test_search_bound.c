@@ -1,11 +1,6 @@
 /* Law: no step op by op is shorter than the bound by which a search leaves a layout unplayed, over
  * a sample of the layouts of small spaces: those of the search, and four in which transfers of
  * weights share a network with little to hide them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -15,6 +10,7 @@
 #include "models/step/estimate/pass.h"
 #include "tests/analysis/plan/search_spaces.h"
 #include "tests/sanitized.h"
+#include "tests/test.h"
 
 enum {
     MORE_COUNT = 4,
@@ -83,7 +79,6 @@ static void look(const char *text, struct seen *seen)
 
 static void no_step_is_below_the_bound(void **state)
 {
-    (void)state;
     struct seen seen = {0};
     for (unsigned i = 0; i < SPACE_COUNT; i++)
         look(space_texts[i], &seen);
@@ -125,7 +120,6 @@ static uint32_t play_all(struct arena *arena, const struct configuration *base, 
  * detail, all of them. */
 static void what_pass_detail_puts_behind_is_found(void **state)
 {
-    (void)state;
     struct scenario *scenario = space_read(more_texts[0]);
     struct arena *arena = arena_create();
     double *steps;
@@ -151,7 +145,6 @@ static void what_pass_detail_puts_behind_is_found(void **state)
  * recomputation has another bound. */
 static void the_bound_is_of_the_row_as_it_is(void **state)
 {
-    (void)state;
     struct scenario *scenario = space_read(space_texts[0]);
     struct arena *arena = arena_create();
     struct plan_layout *layouts = NULL;

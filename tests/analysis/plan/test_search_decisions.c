@@ -1,11 +1,6 @@
 /* Each decision of a search alone, in a case made for it: what a slow play lets in, ties, the first
  * by another objective than the step, a deadline inside a step, what was measured, another
  * batch. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
 
 #include "analysis/plan/search/search_batch.h"
@@ -16,6 +11,7 @@
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/analysis/plan/search_spaces.h"
+#include "tests/test.h"
 
 static const char small_text[] = "model: {layers: 4, hidden: 1024, heads: 8, vocabulary: 32000}\n"
                                  "cluster: {gpu: h100-80gb-sxm, gpus: 8}\n"
@@ -70,7 +66,6 @@ static void keep(void *context, struct search_book *book)
 /* Were each step that was played op by op half as long again, many more layouts might lead. */
 static void a_slow_play_lets_others_in(void **state)
 {
-    (void)state;
     struct scenario *scenario = space_read(small_text);
     struct earlier none = {NULL, 1.0};
     const struct search_diary first = {recall, keep, &none};
@@ -93,7 +88,6 @@ static void a_slow_play_lets_others_in(void **state)
 /* Who decides does not know which card will be slow, nor how long each kernel takes this time. */
 static void noise_is_not_planned_for(void **state)
 {
-    (void)state;
     struct scenario *scenario = space_read(small_text);
     struct configuration noisy = scenario->configuration;
     struct search *calm = search_with(&scenario->configuration, 3, NULL);
@@ -113,7 +107,6 @@ static void noise_is_not_planned_for(void **state)
  * the faster one, and of two that are equal in both none does. */
 static void equal_times_are_told_apart_by_memory(void **state)
 {
-    (void)state;
     static const double peaks[] = {3e9, 2e9, 2e9, 1e9, 1e9};
     static const double steps[] = {1.0, 1.0, 1.0, 2.0, 3.0};
     struct scenario *scenario = space_read(small_text);
@@ -138,7 +131,6 @@ static void equal_times_are_told_apart_by_memory(void **state)
  * others are compared with. */
 static void all_are_compared_with_the_first(void **state)
 {
-    (void)state;
     struct scenario *scenario = space_read(small_text);
     struct search *s = search_with(&scenario->configuration, 3, NULL);
     const struct search_row *slowest = s->leaders[2].row;
@@ -166,7 +158,6 @@ static void all_are_compared_with_the_first(void **state)
 /* Two and a half steps are allowed as long as two and a half steps, no less and no more. */
 static void a_deadline_may_lie_inside_a_step(void **state)
 {
-    (void)state;
     struct scenario *scenario = space_read(small_text);
     struct configuration c = scenario->configuration;
     c.training.tokens = 2.5 * 16.0 * 2048.0;
@@ -185,7 +176,6 @@ static void a_deadline_may_lie_inside_a_step(void **state)
 /* A finding belongs to the layout that it names, whose recomputation alone may have changed. */
 static void a_book_knows_its_rows(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct scenario *scenario = space_read(space_texts[5]);
     struct plan_layout *layouts = NULL;
@@ -223,7 +213,6 @@ static void a_book_knows_its_rows(void **state)
 /* A layout is considered once, and once more for each recomputation with which it did not fit. */
 static void each_try_counts(void **state)
 {
-    (void)state;
     struct scenario *scenario = space_read(space_texts[4]);
     struct search *s = search_with(&scenario->configuration, 1, NULL);
     uint64_t considered = s->row_count;
@@ -246,7 +235,6 @@ static bool was_measured(const struct search *s, const struct search_row *row)
  * one is the fastest, the fastest of those that were measured is told beside it. */
 static void the_fastest_measured_is_told(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct scenario *scenario =
         space_read("model: {layers: 4, hidden: 1024, heads: 4, vocabulary: 32000}\n"
@@ -282,7 +270,6 @@ static struct search *search_batch(struct configuration *base, uint64_t batch, u
  * of either: more layouts, and no tokens more. */
 static void another_batch_is_told_where_it_brings_more(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct scenario *scenario =
         space_read("model: {layers: 4, hidden: 4096, heads: 8, vocabulary: 32000}\n"

@@ -1,10 +1,5 @@
 /* Spaces drawn by seed, small enough to play each layout: the search's list is the head of the
  * exhaustive one, what it did not time cannot lead, and its counts are those of its rows. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +7,7 @@
 #include "sim/random.h"
 #include "tests/analysis/plan/search_spaces.h"
 #include "tests/sanitized.h"
+#include "tests/test.h"
 
 #define HEADROOM 0.02
 enum {
@@ -90,7 +86,6 @@ static size_t play_places(struct arena *arena, const struct search *s, struct sp
 
 static void the_list_is_the_head_of_all(void **state)
 {
-    (void)state;
     /* In the space of seed 118 pass detail puts one behind the third by more than nothing, and op
      * detail before it. */
     static const unsigned seeds[] = {118, 1, 2, 3, 4, 5};
@@ -113,7 +108,6 @@ static void the_list_is_the_head_of_all(void **state)
  * place was considered once, and once more for each recomputation with which it did not fit. */
 static void what_is_not_timed_cannot_lead(void **state)
 {
-    (void)state;
     for (unsigned seed = 1; seed <= 24; seed += SANITIZED_EVERY(8)) {
         struct scenario *scenario = draw_space(seed);
         struct search *s = search_for(scenario, 1);

@@ -1,10 +1,5 @@
 /* What `plan` calls fitting is what `run` and `choice` call fitting: drawn layouts of small spaces,
  * each searched alone, against steps on a card that really is smaller by the headroom. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
 
 #include "analysis/plan/search/search_lead.h"
@@ -15,6 +10,7 @@
 #include "sim/random.h"
 #include "tests/analysis/plan/search_spaces.h"
 #include "tests/sanitized.h"
+#include "tests/test.h"
 
 enum {
 #ifdef SANITIZED
@@ -139,7 +135,6 @@ static void check_ladder(const struct drawn *d, unsigned *climbed)
 
 static void what_fits_is_one_answer(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct random_stream *r = random_create(arena, 7, 0, "fitting");
     unsigned fitting = 0, climbed = 0;

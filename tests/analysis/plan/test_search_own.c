@@ -1,9 +1,4 @@
 /* The scenario's own layout among the leaders of a search. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
@@ -14,6 +9,7 @@
 #include "models/sharding/sharding_kind.h"
 #include "sim/units.h"
 #include "tests/analysis/plan/search_spaces.h"
+#include "tests/test.h"
 
 enum {
     LEADERS = 4,
@@ -58,7 +54,6 @@ static void check_order(const struct search *s)
 
 static void one_that_the_search_has_keeps_its_place(void **state)
 {
-    (void)state;
     struct scenario *scenario = space_read_priced(SPACE);
     struct search *s = search_for(scenario, (struct search_terms){.best = BEST_STEP}, 0.0);
     for (uint32_t i = 0; i < LEADERS; i++) {
@@ -76,7 +71,6 @@ static void one_that_the_search_has_keeps_its_place(void **state)
 /* The second of a search for which the first one's schedule, with all rows of it, is not there. */
 static void one_that_is_not_searched_leads(void **state)
 {
-    (void)state;
     struct scenario *scenario = space_read_priced(SPACE);
     struct search *s = search_for(scenario, (struct search_terms){.best = BEST_STEP}, 0.0);
     struct search_own own;
@@ -112,7 +106,6 @@ static void one_that_is_not_searched_leads(void **state)
 
 static void a_slow_one_or_a_late_one_is_no_leader(void **state)
 {
-    (void)state;
     struct scenario *scenario = space_read_priced(SPACE);
     struct search *s = search_for(scenario, (struct search_terms){.best = BEST_STEP}, 0.0);
     struct search_own own;
@@ -151,7 +144,6 @@ static void a_slow_one_or_a_late_one_is_no_leader(void **state)
 /* It may leave less of the card free than the others have to. */
 static void a_tight_one_is_told(void **state)
 {
-    (void)state;
     struct scenario *scenario = space_read_priced(SPACE);
     struct search *s = search_for(scenario, (struct search_terms){.best = BEST_STEP}, 0.0);
     struct search_own own;
@@ -174,7 +166,6 @@ static void a_tight_one_is_told(void **state)
 /* What is not listed needs the more goodput, the more tokens the new first keeps. */
 static void a_better_first_needs_more_to_be_beaten(void **state)
 {
-    (void)state;
     struct scenario *scenario = space_read_priced(SPACE);
     struct search *s = search_for(scenario, (struct search_terms){.best = BEST_STEP}, 0.0);
     const struct search_weeks was = {.tokens_per_s = 100.0}, is = {.tokens_per_s = 150.0};
@@ -193,7 +184,6 @@ static void a_better_first_needs_more_to_be_beaten(void **state)
 
 static void values_are_named_as_keys_are(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     const struct search_own own = {.row = {.layout = {.tp = 2,
                                                       .pp = 3,
@@ -225,7 +215,6 @@ static void values_are_named_as_keys_are(void **state)
  * among what was searched, whatever other layout has as many. */
 static void experts_cut_otherwise_are_not_searched(void **state)
 {
-    (void)state;
     struct scenario *scenario = space_read(space_texts[5]);
     struct search *s = search_for(scenario, (struct search_terms){.best = BEST_STEP}, 0.0);
     unsigned asked = 0;

@@ -1,10 +1,5 @@
 /* A search by many processes, and one that is stopped and goes on: the result and the database of a
  * search in one go. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +10,7 @@
 #include "analysis/plan/search/search_store.h"
 #include "models/plan/plan_space.h"
 #include "scenarios/assemble/scenario.h"
+#include "tests/test.h"
 
 /* Memory is scarce, so that rows are judged again; the first ones do not fit. */
 static const char text[] = "model: {layers: 8, hidden: 4096, heads: 32, vocabulary: 32000}\n"
@@ -154,7 +150,6 @@ static struct search *search_whole(void)
 
 static void parts_make_the_whole(void **state)
 {
-    (void)state;
     static const unsigned counts[] = {1, 3, 8};
     struct search *plain = search_with(NULL, (struct search_part){0, 0}, 1);
     struct search *whole = search_whole();
@@ -184,7 +179,6 @@ static void parts_make_the_whole(void **state)
 
 static void a_stopped_search_goes_on(void **state)
 {
-    (void)state;
     struct search *whole = search_whole();
     unsigned times = 0;
     unlink("on.db");
@@ -213,7 +207,6 @@ static void a_stopped_search_goes_on(void **state)
 /* What no search can have found: refused in words. */
 static void a_book_is_hostile(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     const struct configuration *base = &scenario->configuration;
     struct plan_layout *layouts = NULL;

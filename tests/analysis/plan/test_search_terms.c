@@ -1,10 +1,5 @@
 /* Objectives, deadline, budget, headroom and the front, against every layout of a small space
  * played op by op. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +13,7 @@
 #include "sim/units.h"
 #include "tests/analysis/plan/search_spaces.h"
 #include "tests/sanitized.h"
+#include "tests/test.h"
 
 #define HEADROOM 0.02
 enum {
@@ -52,7 +48,6 @@ static void check_kept(const struct search *freely, const struct search *kept, d
 
 static void a_deadline_and_a_budget_cut_the_slow(void **state)
 {
-    (void)state;
     struct scenario *scenario = space_read_priced(1);
     const struct configuration *c = &scenario->configuration;
     struct search *freely =
@@ -79,7 +74,6 @@ static void a_deadline_and_a_budget_cut_the_slow(void **state)
 /* What cannot be had is told, with the nearest that can. */
 static void nothing_in_time_has_a_nearest(void **state)
 {
-    (void)state;
     struct scenario *scenario = space_read_priced(3);
     struct search *freely =
         search_for(scenario, (struct search_terms){.best = BEST_DAYS}, 1, HEADROOM);
@@ -101,7 +95,6 @@ static void nothing_in_time_has_a_nearest(void **state)
 
 static void terms_that_cannot_be_judged_are_refused(void **state)
 {
-    (void)state;
     struct scenario *scenario = space_read(space_texts[0]);
     struct configuration c = scenario->configuration;
     struct error error = {""};
@@ -120,7 +113,6 @@ static void terms_that_cannot_be_judged_are_refused(void **state)
 /* Less headroom never rejects more, and none at all is allowed. */
 static void headroom_is_memory_that_stays_free(void **state)
 {
-    (void)state;
     static const double ratios[] = {0.0, 0.1, 0.4, 0.8};
     struct scenario *scenario = space_read_priced(4);
     double last_s = 0.0;
@@ -153,7 +145,6 @@ static void headroom_is_memory_that_stays_free(void **state)
 /* No layout of all is faster than the front at its own free memory, less a step of the front. */
 static void nothing_stands_before_the_front(void **state)
 {
-    (void)state;
     for (unsigned space = SANITIZED_EVERY(3); space < SPACE_COUNT; space += SANITIZED_EVERY(3)) {
         struct arena *arena = arena_create();
         struct scenario *scenario = space_read_priced(space);
@@ -225,7 +216,6 @@ static bool dominates(const struct search_leader *a, const struct search_leader 
 
 static void machines_are_ranked(void **state)
 {
-    (void)state;
     struct arena *draws = arena_create();
     struct random_stream *r = random_create(draws, 7, 0, "machines");
     for (unsigned trial = 0; trial < 500; trial++) {

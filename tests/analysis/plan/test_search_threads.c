@@ -1,13 +1,9 @@
 /* The planner on one, two and four threads finds the same, to the bit. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "analysis/plan/search/search.h"
 #include "scenarios/assemble/scenario.h"
+#include "tests/test.h"
 
 static const char text[] = "model: {layers: 8, hidden: 4096, heads: 32, vocabulary: 32000}\n"
                            "cluster: {gpu: a100-40gb-sxm, gpus: 16}\n"
@@ -35,7 +31,6 @@ static struct search *search_of(const struct scenario *scenario, unsigned thread
 
 static void threads_change_nothing(void **state)
 {
-    (void)state;
     struct scenario *scenario = read_text();
     struct search *one = search_of(scenario, 1);
     for (unsigned threads = 2; threads <= 4; threads += 2) {

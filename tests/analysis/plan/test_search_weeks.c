@@ -1,10 +1,5 @@
 /* Leaders with failures: the weeks are those that `run` plays, the best is that of all layouts, and
  * what is not listed cannot lead where the search says so. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +10,7 @@
 #include "sim/units.h"
 #include "tests/analysis/plan/search_spaces.h"
 #include "tests/sanitized.h"
+#include "tests/test.h"
 
 enum {
     SEEDS = 4,
@@ -62,7 +58,6 @@ static struct search *search_for(const struct scenario *scenario,
 
 static void weeks_are_those_of_a_run(void **state)
 {
-    (void)state;
     struct scenario *scenario = read_failing(1);
     const struct search_weeks_wish wish = {.scenario = scenario, .seeds = SEEDS};
     struct search *s = search_for(scenario, &wish, (struct search_terms){.best = BEST_GOODPUT}, 2);
@@ -118,7 +113,6 @@ static void play_busy(struct scenario *own, uint64_t seed, double busy_s[SEEDS],
  * are of the time behind the end. */
 static void the_time_behind_the_end_is_not_counted(void **state)
 {
-    (void)state;
     struct scenario *scenario = read_run(1, ", steps: 200k, duration: 400d");
     const struct search_weeks_wish wish = {.scenario = scenario, .seeds = SEEDS};
     struct search *s = search_for(scenario, &wish, (struct search_terms){.best = BEST_GOODPUT}, 1);
@@ -150,7 +144,6 @@ static void the_time_behind_the_end_is_not_counted(void **state)
 /* Of a job that keeps nothing two seeds say all; of one that keeps something all are played. */
 static void what_keeps_nothing_is_soon_known(void **state)
 {
-    (void)state;
     static const char *const mtbfs[] = {"10min", "8d"};
     for (unsigned i = 0; i < 2; i++) {
         struct scenario *scenario = read_job(1, ", duration: 2d", mtbfs[i]);
@@ -201,7 +194,6 @@ static double exhaustive_rate(struct arena *arena, const struct search_weeks_wis
 
 static void the_best_keeps_most_of_all(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct scenario *scenario = read_failing(3);
     const struct search_weeks_wish wish = {.scenario = scenario, .seeds = 2};
@@ -234,7 +226,6 @@ static void the_best_keeps_most_of_all(void **state)
 /* The same failures for all: of two leaders the difference is known far better than each. */
 static void seeds_are_common(void **state)
 {
-    (void)state;
     struct scenario *scenario = read_failing(1);
     const struct search_weeks_wish wish = {.scenario = scenario, .seeds = 16};
     struct search *s = search_for(scenario, &wish, (struct search_terms){.best = BEST_GOODPUT}, 4);
@@ -260,7 +251,6 @@ static void seeds_are_common(void **state)
 
 static void terms_count_failures(void **state)
 {
-    (void)state;
     struct scenario *scenario = read_failing(1);
     const struct search_weeks_wish wish = {.scenario = scenario, .seeds = 2};
     struct search *freely =

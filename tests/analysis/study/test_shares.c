@@ -1,18 +1,11 @@
 /* How a study is cut into shards. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "analysis/study/study.h"
+#include "tests/test.h"
 
 /* Shards of every small study tile it: each replication of each point is played once, the first one
  * by the shard that tells of refusals, and with a confidence points stay whole. */
 static void test_shares_tile_the_study(void **state)
 {
-    (void)state;
     struct study_options options = {0};
     struct study study = {.options = &options};
     for (unsigned n = 1; n <= 9; n++)

@@ -1,11 +1,5 @@
 /* A study below the command line: statistics against tables, the optimum of a curve whose minimum
  * is known, which points lists show, and an unfinished database that is read back, or refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
@@ -17,19 +11,18 @@
 #include "analysis/study/study_store.h"
 #include "sim/random.h"
 #include "sim/units.h"
+#include "tests/test.h"
 
 static struct arena *arena;
 
 static int set_up(void **state)
 {
-    (void)state;
     arena = arena_create();
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    (void)state;
     arena_destroy(arena);
     return 0;
 }
@@ -46,7 +39,6 @@ static struct vary vary_of(const char *text)
 /* Student's t for four degrees of freedom is 2.7764 (any table). */
 static void test_summary(void **state)
 {
-    (void)state;
     double values[] = {5.0, 1.0, 4.0, 2.0, 3.0};
     struct summary s;
     statistics_summarise(arena, values, 5, &s);
@@ -62,7 +54,6 @@ static void test_summary(void **state)
 
 static void test_vertex(void **state)
 {
-    (void)state;
     double x[] = {1.0, 2.0, 4.0, 5.0}, y[4];
     for (unsigned i = 0; i < 4; i++)
         y[i] = 3.0 + 2.0 * (x[i] - 2.7) * (x[i] - 2.7);
@@ -122,7 +113,6 @@ static void make_study(struct study *study, struct study_options *options, size_
 
 static void test_optimum(void **state)
 {
-    (void)state;
     struct study study;
     struct study_options options;
     struct study_optimum optimum;
@@ -142,7 +132,6 @@ static void test_optimum(void **state)
 
 static void test_optimum_at_an_end(void **state)
 {
-    (void)state;
     struct study study;
     struct study_options options;
     struct study_optimum optimum;
@@ -158,7 +147,6 @@ static void test_optimum_at_an_end(void **state)
 /* What does not fit has no say: neither in how many seeds are compared, nor as a neighbour. */
 static void test_optimum_beside_what_does_not_fit(void **state)
 {
-    (void)state;
     struct study study;
     struct study_options options;
     struct study_optimum whole, optimum;
@@ -178,7 +166,6 @@ static void test_optimum_beside_what_does_not_fit(void **state)
  * no optimum. */
 static void test_optimum_of_single_points(void **state)
 {
-    (void)state;
     struct study study;
     struct study_options options;
     struct study_optimum optimum;
@@ -203,7 +190,6 @@ static void test_optimum_of_single_points(void **state)
 /* By the mean of the objective, refused points left out, alike ones in the order of the grid. */
 static void test_order(void **state)
 {
-    (void)state;
     struct study study;
     struct study_options options;
     size_t *order;
@@ -231,7 +217,6 @@ static void test_order(void **state)
 
 static void test_reasons(void **state)
 {
-    (void)state;
     struct study study;
     struct study_options options;
     struct study_reason *reasons;
@@ -256,7 +241,6 @@ static void test_reasons(void **state)
 /* 64 reasons are kept apart; what comes later is counted with the last. */
 static void test_more_reasons_than_are_kept(void **state)
 {
-    (void)state;
     struct study study = {.arena = arena, .point_count = 70};
     struct study_reason *reasons;
     study.points = ARENA_ARRAY(arena, struct study_point, 70);
@@ -276,7 +260,6 @@ static void test_more_reasons_than_are_kept(void **state)
 
 static void test_shell_words(void **state)
 {
-    (void)state;
     assert_string_equal(shell_word(arena, "layout.tp=4"), "layout.tp=4");
     assert_string_equal(shell_word(arena, ""), "''");
     assert_string_equal(shell_word(arena, "a b"), "'a b'");
@@ -290,7 +273,6 @@ static void test_shell_words(void **state)
  * nineteen degrees of freedom) on either side. With fewer than forty seeds there is none. */
 static void test_interval_by_hand(void **state)
 {
-    (void)state;
     struct study study;
     struct study_options options;
     for (size_t seeds = 39; seeds <= 50; seeds += 11) {
@@ -334,7 +316,6 @@ static void test_interval_by_hand(void **state)
  * sqrt(4 / 3 / 4), and Student's t for three degrees of freedom is 3.182446. */
 static void test_ties_by_hand(void **state)
 {
-    (void)state;
     for (unsigned apart = 0; apart < 2; apart++) {
         struct study study;
         struct study_options options;
@@ -359,7 +340,6 @@ static void test_ties_by_hand(void **state)
 
 static void test_optimum_of_a_list(void **state)
 {
-    (void)state;
     struct study study;
     struct study_options options;
     struct study_optimum optimum;
@@ -376,7 +356,6 @@ static void test_optimum_of_a_list(void **state)
 
 static void test_confidence_decides_how_many(void **state)
 {
-    (void)state;
     struct study study;
     struct study_options options;
     size_t target;
@@ -434,7 +413,6 @@ static unsigned open_files(void)
 
 static void test_resume(void **state)
 {
-    (void)state;
     struct study study, again;
     struct study_options options;
     struct error error = {""};

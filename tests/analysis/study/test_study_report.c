@@ -2,12 +2,6 @@
  * said to be best and among how many, bars that begin at 0, values as they were typed, what is said
  * when none fits; and of its figure that each curve is seen or said to be covered, and that no text
  * leaves the page. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +9,7 @@
 
 #include "analysis/study/study_report.h"
 #include "sim/units.h"
+#include "tests/test.h"
 
 enum {
     POINTS = 4,
@@ -26,14 +21,12 @@ static struct study_list list;
 
 static int set_up(void **state)
 {
-    (void)state;
     arena = arena_create();
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    (void)state;
     arena_destroy(arena);
     return 0;
 }
@@ -89,7 +82,6 @@ static void reports(size_t top, const char *wanted)
 
 static void test_single_points(void **state)
 {
-    (void)state;
     static const double tokens[] = {100.0, 300.0, 200.0, 900.0};
     make("layout.pp=1,2,4,8", 1, tokens);
     study.points[3].fits = false;
@@ -139,7 +131,6 @@ static void test_single_points(void **state)
  * it (Student's t for three degrees of freedom), P10 and P90 .6 and 5.4 above. Two are alike. */
 static void test_seeds(void **state)
 {
-    (void)state;
     static const double tokens[] = {97.0, 297.0, 297.0, 197.0};
     make("layout.pp=1,2,4,8", SEEDS, tokens);
     reports(0,
@@ -163,7 +154,6 @@ static void test_seeds(void **state)
 /* The memory that a point would need is known where it does not fit; bars are of those that do. */
 static void test_bars_of_what_fits(void **state)
 {
-    (void)state;
     static const double tokens[] = {1.0, 1.0, 1.0, 1.0}, gib[] = {40.0, 50.0, 40.0, 83.0};
     static const char *const ends[] = {"  ############....  best\n", "  ################\n",
                                        "  ############....\n", " 40.0 %\n"};
@@ -184,7 +174,6 @@ static void test_bars_of_what_fits(void **state)
 
 static void test_nothing_fits(void **state)
 {
-    (void)state;
     static const double tokens[] = {NAN, NAN, NAN, NAN};
     make("layout.pp=1,2,4,8", 1, tokens);
     for (size_t p = 0; p < POINTS; p++) {
@@ -212,7 +201,6 @@ static void test_nothing_fits(void **state)
 
 static void test_wide_labels(void **state)
 {
-    (void)state;
     static const double tokens[] = {1.0, 2.0, 3.0, 4.0};
     make("a=01234567890123456789012345678901234567890123456789012345678901234,b,"
          "0123456789012345678901234,c",
@@ -244,7 +232,6 @@ static void test_wide_labels(void **state)
 /* What was typed stays; what lies inside a range has three digits here and six in a command. */
 static void test_values_as_typed(void **state)
 {
-    (void)state;
     static const struct {
         const char *vary, *shown[POINTS], *best;
     } all[] = {
@@ -269,7 +256,6 @@ static void test_values_as_typed(void **state)
 /* A place between points: times as in every report, the rest in the kind of unit that was typed. */
 static void test_place_between_points(void **state)
 {
-    (void)state;
     static const struct {
         const char *vary;
         double number;
@@ -291,7 +277,6 @@ static void test_place_between_points(void **state)
 /* What is said of a best point at an end: a list cannot be widened. */
 static void test_best_at_an_end(void **state)
 {
-    (void)state;
     static const struct {
         const char *vary;
         double tokens[POINTS];
@@ -360,7 +345,6 @@ static char *figure(const char *words, const char *name, double second)
 
 static void test_covered_curves(void **state)
 {
-    (void)state;
     char *svg = figure("recovery.policy=hot,cold", "Pipes", 300.0);
     assert_int_equal(count_of(svg, "<path fill=\"none\" stroke=\"#"), 1);
     assert_non_null(strstr(svg, ">cold (the same as hot)<"));
@@ -375,7 +359,6 @@ static void test_covered_curves(void **state)
 /* The axis of a key speaks its unit. */
 static void test_axis_of_a_key(void **state)
 {
-    (void)state;
     static const struct {
         const char *vary, *tick;
     } all[] = {{"a=10GB/s..40GB/s:4", ">20 GB/s<"},
@@ -399,7 +382,6 @@ static void test_axis_of_a_key(void **state)
 
 static void test_long_words_of_a_figure(void **state)
 {
-    (void)state;
     static const char long_key[] =
         "checkpoint.storage[0].node_write_bandwidth_of_all=as_wide_as_a_whole_name_can_be,"
         "and_another_word_of_the_same_width";

@@ -1,28 +1,21 @@
 /* What `--vary` means: lists, ranges, units, whole numbers, and what is refused with a remedy. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "analysis/study/study_vary.h"
 #include "sim/units.h"
+#include "tests/test.h"
 
 static struct arena *arena;
 
 static int set_up(void **state)
 {
-    (void)state;
     arena = arena_create();
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    (void)state;
     arena_destroy(arena);
     return 0;
 }
@@ -38,7 +31,6 @@ static struct vary vary_of(const char *text)
 
 static void test_vary_list(void **state)
 {
-    (void)state;
     struct vary v = vary_of("recovery.policy=hot-spare,cold-spare");
     assert_string_equal(v.key, "recovery.policy");
     assert_int_equal(v.count, 2);
@@ -58,7 +50,6 @@ static void test_vary_list(void **state)
 
 static void test_vary_range(void **state)
 {
-    (void)state;
     struct vary v = vary_of("checkpoint.interval=1min..4h:log:25");
     assert_int_equal(v.count, 25);
     assert_true(v.log && v.type == PARAM_TIME && v.numeric && v.range);
@@ -72,7 +63,6 @@ static void test_vary_range(void **state)
 
 static void test_vary_whole_numbers(void **state)
 {
-    (void)state;
     struct vary v = vary_of("layout.tp=1..4");
     assert_int_equal(v.count, 4);
     assert_string_equal(v.values[3].text, "4");
@@ -93,7 +83,6 @@ static void test_vary_whole_numbers(void **state)
  * values are low x (high / low)^(i / 4), linear ones low + (high - low) i / 4. */
 static void test_vary_between(void **state)
 {
-    (void)state;
     static const struct {
         const char *range, *second, *third, *fourth;
     } cases[] = {
@@ -122,7 +111,6 @@ static void test_vary_between(void **state)
 /* What the text of a value says is the number, for every kind of unit. */
 static void test_vary_text_says_the_number(void **state)
 {
-    (void)state;
     static const char *const ranges[] = {
         "a=1min..4h:log:9",           "a=1GB..3TB:9",       "a=100Gb/s..1.6Tb/s:9",
         "a=1TFLOP/s..2PFLOP/s:log:9", "a=1GHz..2GHz:9",     "a=100W..1kW:9",
@@ -146,7 +134,6 @@ static void test_vary_text_says_the_number(void **state)
 
 static void test_vary_refuses(void **state)
 {
-    (void)state;
     static const char *const wrong[] = {"",
                                         "key",
                                         "=1,2",
@@ -178,7 +165,6 @@ static void test_vary_refuses(void **state)
 
 static void test_grid(void **state)
 {
-    (void)state;
     struct vary v[] = {vary_of("a=1,2,3"), vary_of("b=1,2"), vary_of("c=1,2,3,4")};
     struct error error = {""};
     size_t points;

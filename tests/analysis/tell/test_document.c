@@ -1,11 +1,5 @@
 /* A document: facts keep their order, JSON has those that are not aside, and lines show what the
  * names in braces say. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +8,7 @@
 #include "analysis/tell/document/document_json.h"
 #include "analysis/tell/document/document_lines.h"
 #include "tests/child.h"
+#include "tests/test.h"
 
 /* A tree with each kind of fact. */
 static struct fact *tree(struct arena *arena)
@@ -104,7 +99,6 @@ static const struct shown_case {
 
 static void lines_show_what_their_names_say(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *text = lines_of(cases[i].lines);
         assert_string_equal(text, cases[i].text);
@@ -114,7 +108,6 @@ static void lines_show_what_their_names_say(void **state)
 
 static void colours_count_for_no_column(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     char *text = NULL;
     size_t size = 0;
@@ -128,7 +121,6 @@ static void colours_count_for_no_column(void **state)
 
 static void json_has_what_is_not_aside(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     char *text = NULL;
     size_t size = 0;
@@ -165,7 +157,6 @@ static void json_has_what_is_not_aside(void **state)
 
 static void columns_of_a_row_come_in_the_order_of_the_keys(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct fact *o = document_begin(arena, "orrery.test/1", NULL);
     const struct out_of_memory_row row = {
@@ -194,7 +185,6 @@ static void print_faulty(void)
  * that is none. */
 static void faults_in_lines_end_the_program(void **state)
 {
-    (void)state;
     static const char *const lines[] = {
         "{never}",
         "{if no}{never}{end}",

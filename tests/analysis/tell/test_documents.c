@@ -2,12 +2,6 @@
  * stands behind a dot is not in the JSON document: where lines show such a number, the document has
  * it under another key, to the last bit, or it is listed here. Ratios and differences that lines
  * work out are of facts, for which the same holds. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +25,7 @@
 #include "scenarios/assemble/scenario.h"
 #include "sim/check.h"
 #include "tests/analysis/record/database/sample.h"
+#include "tests/test.h"
 
 /* Numbers of the text that no key of JSON has yet: what a document says later, this loses. */
 /* clang-format off */
@@ -221,7 +216,6 @@ static void hold_runs(const char *text)
 
 static void runs_and_memory(void **state)
 {
-    (void)state;
     hold_runs(step_text);
     hold_runs(full_text);
     hold_runs(weeks_text);
@@ -229,7 +223,6 @@ static void runs_and_memory(void **state)
 
 static void walls_of_a_job(void **state)
 {
-    (void)state;
     const struct walls_assumed assumed = {.mfu_ratio = 0.4, .bandwidth_bytes_per_s = 1e11};
     struct played p;
     struct walls walls;
@@ -266,7 +259,6 @@ static void differences_are_those_of_b_less_a(const struct fact *document)
 
 static void comparisons(void **state)
 {
-    (void)state;
     static const char *const texts[] = {step_text, full_text, weeks_text};
     for (unsigned i = 0; i < 3; i++) {
         struct played a, b;
@@ -287,7 +279,6 @@ static void comparisons(void **state)
 
 static void explanations(void **state)
 {
-    (void)state;
     char folder[128], path[256];
     struct played p;
     struct store *store;
@@ -320,7 +311,6 @@ static void explanations(void **state)
 /* A step beside itself, one of its kernels slower and one missing. */
 static void traces_of_a_profiler(void **state)
 {
-    (void)state;
     struct played p;
     struct trace_span *simulated, *measured;
     struct trace_comparison comparison;
@@ -356,7 +346,6 @@ static void traces_of_a_profiler(void **state)
 
 static void tasks_of_traces(void **state)
 {
-    (void)state;
     struct record record = {.arena = arena_create()};
     struct task_step_row *step = record_add(&record, ROW_task_step, 1);
     *step = (struct task_step_row){.traces = "job",
@@ -402,7 +391,6 @@ static void tasks_of_traces(void **state)
 
 static void lessons(void **state)
 {
-    (void)state;
     struct played p;
     play(step_text, &p);
     struct lesson_row *lesson = record_add(&p.record, ROW_lesson, 1);
@@ -425,7 +413,6 @@ static void lessons(void **state)
 
 static void layouts(void **state)
 {
-    (void)state;
     const struct plan_layout l = {.tp = 1,
                                   .pp = 2,
                                   .dp = 3,
@@ -451,7 +438,6 @@ static void layouts(void **state)
 /* Last of all. */
 static void all_of_the_list_is_shown(void **state)
 {
-    (void)state;
     unsigned idle = 0;
     for (unsigned i = 0; i < ALONE; i++)
         if (!met[i]) {

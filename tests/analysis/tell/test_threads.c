@@ -1,11 +1,5 @@
 /* Law: the threads that read a step change no byte of its report, its JSON or its database. Each
  * rank is a class of its own, so that seven threads have something to share. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +13,7 @@
 #include "sim/check.h"
 #include "sim/pool.h"
 #include "tests/analysis/record/database/sample.h"
+#include "tests/test.h"
 
 #define COUNT(values) (sizeof(values) / sizeof(values)[0])
 
@@ -134,7 +129,6 @@ static void answer_free(struct answer *answer)
 
 static void threads_change_no_byte(void **state)
 {
-    (void)state;
     static const unsigned threads[] = {2, 7, 7, 0};
     char folder[128];
     sample_folder(folder, sizeof folder);
@@ -157,7 +151,6 @@ static void threads_change_no_byte(void **state)
 /* Left to itself a step takes all processors when it is large, and one when it is not. */
 static void large_steps_take_all_processors(void **state)
 {
-    (void)state;
     struct step step = {.counts.ops = 4194304};
     assert_int_equal(step_threads(&step), 1);
     step.counts.ops++;

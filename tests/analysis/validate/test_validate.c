@@ -1,11 +1,5 @@
 /* orrery validate below the command line: statistics computed by hand, the reader of CSV against
  * hostile files. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +9,7 @@
 #include "analysis/validate/table/validate_scale.h"
 #include "analysis/validate/table/validate_score.h"
 #include "analysis/validate/table/validate_svg.h"
+#include "tests/test.h"
 
 struct world {
     struct arena *arena;
@@ -70,7 +65,6 @@ static bool five_hold(const struct score *s)
 /* What a kind cannot give is refused before a row of it is read, let alone predicted. */
 static void test_intervals_of_no_steps(void **state)
 {
-    (void)state;
     struct world w = begin();
     struct validate_options how = {.threads = 1, .intervals = true, .profile = "/no/such/file"};
     assert_true(parse(&w, HEAD FIVE));
@@ -86,7 +80,6 @@ static void test_intervals_of_no_steps(void **state)
 
 static void test_statistics_by_hand(void **state)
 {
-    (void)state;
     struct world w = begin();
     assert_true(validate(&w, HEAD FIVE, 1));
     assert_true(five_hold(&w.scores.all.metrics[0][0]));
@@ -108,7 +101,6 @@ static void test_statistics_by_hand(void **state)
 
 static void test_errors_by_machine(void **state)
 {
-    (void)state;
     struct world w = begin();
     struct scales s;
     assert_true(validate(&w, MACHINES, 1));
@@ -151,7 +143,6 @@ static void picture_of(struct world *w, char **text)
 
 static void test_pictures(void **state)
 {
-    (void)state;
     struct world w = begin();
     char *text = NULL;
     assert_true(validate(&w, MACHINES, 1));
@@ -173,7 +164,6 @@ static void test_pictures(void **state)
 /* Rows that have no place in a panel stand first: those behind them are drawn all the same. */
 static void test_rows_without_a_place(void **state)
 {
-    (void)state;
     struct world w = begin();
     char *text = NULL;
     assert_true(validate(&w,
@@ -195,7 +185,6 @@ static void test_rows_without_a_place(void **state)
 
 static void test_qualities_and_sources_apart(void **state)
 {
-    (void)state;
     struct world w = begin();
     assert_true(validate(&w,
                          HEAD FIVE ROW("g", "s", "degraded", "1") ROW("h", "s", "noisy", "32e9")
@@ -238,7 +227,6 @@ static void judge(struct world *w, const double (*rows)[2], unsigned count)
 
 static void test_layouts_by_hand(void **state)
 {
-    (void)state;
     struct world w = begin();
     /* g: the second best is taken, ranks 1 2 3 as 2 1 3. h: the best layout is refused. */
     const double rows[][2] = {{10.0, 11.0}, {12.0, 10.0}, {20.0, 30.0},
@@ -272,7 +260,6 @@ static void test_layouts_by_hand(void **state)
 
 static void test_confusion_by_hand(void **state)
 {
-    (void)state;
     struct world w = begin();
     const double rows[][2] = {{1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
     judge(&w, rows, 6);
@@ -304,7 +291,6 @@ static void refused(const char *text, const char *with)
 
 static void test_hostile_files(void **state)
 {
-    (void)state;
     refused("", "is empty");
     refused("\n\n", "would also need");
     refused("a,a\n", "stands twice");
@@ -328,7 +314,6 @@ static void test_hostile_files(void **state)
 
 static void test_a_long_field_is_refused(void **state)
 {
-    (void)state;
     struct world w = begin();
     size_t size = 10000000;
     char *text = malloc(size + 1);

@@ -1,16 +1,11 @@
 /* Clusters that rows of collectives become: by what the wires of each could carry at the most. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "analysis/validate/rows/validate.h"
 #include "analysis/validate/rows/validate_run.h"
 #include "sim/units.h"
+#include "tests/test.h"
 
 /* The time of one row; 0: it is refused. */
 static double time_or_refusal(const char *op, const char *gpu, unsigned gpus,
@@ -49,7 +44,6 @@ static double time_of(const char *op, const char *gpu, unsigned gpus, unsigned g
  * divide both 64 and 72 that alone would take S / (8 x 50 GB/s), and NVLink is faster than that. */
 static void test_a_nic_for_each_gpu_of_a_domain(void **state)
 {
-    (void)state;
     const double bytes = 16 * GIGA, nic = 50 * GIGA;
     double time_s = time_of("all_gather", "gb200-186gb", 128, 4, "nvl72-ib-4x400", bytes);
     assert_true(time_s < bytes / (8 * nic));
@@ -61,7 +55,6 @@ static void test_a_nic_for_each_gpu_of_a_domain(void **state)
  * GB/s: two halves of a gathered S, or three quarters, go into each card. */
 static void test_the_node_of_the_catalogue_with_as_many_cards(void **state)
 {
-    (void)state;
     const double bytes = 16 * GIGA, bridge = 300 * GIGA, slot = 25 * GIGA;
     double pair = time_of("all_gather", "a100-80gb-pcie", 2, 4, "none", bytes);
     assert_true(pair > bytes / 2 / bridge && pair < 1.5 * bytes / 2 / bridge);
@@ -75,7 +68,6 @@ static void test_the_node_of_the_catalogue_with_as_many_cards(void **state)
  * four are one rack. */
 static void test_domains_have_several_chassis(void **state)
 {
-    (void)state;
     assert_true(time_or_refusal("all_gather", "a100-80gb-pcie", 8, 4, "none", GIGA) == 0);
     assert_true(time_or_refusal("all_gather", "h100-80gb-sxm", 8, 4, "none", GIGA) == 0);
     assert_true(time_of("all_gather", "gb200-186gb", 8, 4, "none", GIGA) > 0);
@@ -85,7 +77,6 @@ static void test_domains_have_several_chassis(void **state)
  * over NVLink, as two of one node do. */
 static void test_messages_between_pairs(void **state)
 {
-    (void)state;
     static const char *const names[] = {"p2p", "send", "sendrecv", "send_recv"};
     const double bytes = GIGA, nic = 50 * GIGA, nvlink = 450 * GIGA;
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {

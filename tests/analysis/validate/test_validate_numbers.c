@@ -1,17 +1,12 @@
 /* The numbers of orrery validate by hand: rows are put in place of a file, so that each statistic
  * has its few numbers and each row that must not count stands beside those that do. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "analysis/record/numbers/statistics.h"
 #include "analysis/validate/table/validate_scale.h"
 #include "analysis/validate/table/validate_score.h"
+#include "tests/test.h"
 
 #define NONE NAN
 #define THIRD ((const double[6]){1, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0, 0})
@@ -31,14 +26,12 @@ static struct scores scores;
 
 static int set_up(void **state)
 {
-    (void)state;
     arena = arena_create();
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    (void)state;
     arena_destroy(arena);
     return 0;
 }
@@ -90,7 +83,6 @@ static struct validation score_of(const struct given *given, size_t count)
 
 static void test_percentiles_and_ranks(void **state)
 {
-    (void)state;
     const double values[] = {1.0, 2.0, 4.0, 8.0};
     near(statistics_percentile(values, 4, 0.0), 1.0);
     near(statistics_percentile(values, 4, 0.5), 3.0);
@@ -124,7 +116,6 @@ static double steep(double x, void *context)
 
 static void test_roots_and_order(void **state)
 {
-    (void)state;
     for (double cube = 0.001; cube < 1e6; cube *= 3.0) {
         const double root = statistics_root(cube_less, &cube, 0.0, 200.0);
         assert_true(fabs(root - cbrt(cube)) <= 1e-15 * cbrt(cube));
@@ -140,7 +131,6 @@ static void test_roots_and_order(void **state)
 /* Sizes .1 .1 .11 and 90 % of the way at 1.8 steps; a tenth is still near. */
 static void test_score_of_errors(void **state)
 {
-    (void)state;
     double three[] = {0.1, -0.1, 0.11}, one[] = {-0.5};
     struct score s = validate_score_errors(three, 3);
     near_score(&s, &(const double[6]){3.0, 0.1, 0.31 / 3.0, 0.108, 0.11 / 3.0, 2.0 / 3.0});
@@ -155,7 +145,6 @@ static void test_score_of_errors(void **state)
  * counts each once, however many rows it has. */
 static void test_means_over_sources(void **state)
 {
-    (void)state;
     static const struct given rows[] = {
         {.source = "s", .measured = 10, .predicted = 11},
         {.source = "t", .measured = 10, .predicted = 6},
@@ -192,7 +181,6 @@ static void test_means_over_sources(void **state)
 /* Each metric has its own errors, of the rows where it is known. */
 static void test_every_metric(void **state)
 {
-    (void)state;
     static const struct given rows[] = {
         {.source = "s", .measured = 10, .predicted = 11},
         {.source = "t", .measured = 10, .predicted = 10},
@@ -223,7 +211,6 @@ static void test_every_metric(void **state)
 /* Clean rows whose outcome was measured; by source, and of all. */
 static void test_outcomes_by_source(void **state)
 {
-    (void)state;
     enum {
         OOM = VERDICT_OOM,
         FITS = VERDICT_FITS
@@ -276,7 +263,6 @@ static void test_outcomes_by_source(void **state)
 /* A bin goes up to its own limit; machines of no GPUs, of less than one, of none end are none. */
 static void test_bins_of_machines(void **state)
 {
-    (void)state;
     static const char text[] =
         "gpus\n8\n8.5\n64\n65\n256\n257\n1024\n1025\n1\n0\n0.5\ninf\n-3\n8\n8\n";
     struct given rows[15];
@@ -309,7 +295,6 @@ static void test_bins_of_machines(void **state)
  * thirds are taken in the order of the file. */
 static void test_machines_by_source(void **state)
 {
-    (void)state;
     static const struct given rows[] = {
         {.source = "a", .measured = 10, .predicted = 11}, /* errors grow with the GPUs */
         {.source = "b", .measured = 10, .predicted = 6},  /* ... and shrink */
@@ -344,7 +329,6 @@ static void test_machines_by_source(void **state)
 /* What cannot be chosen stands between what can: of g and h three rows each remain. */
 static void test_choices_among_others(void **state)
 {
-    (void)state;
     static const struct given rows[] = {
         {.source = "s", .group = "h", .measured = 30, .predicted = 5},
         {.source = "s", .group = "g", .measured = 20, .predicted = 9},
@@ -378,7 +362,6 @@ static void test_choices_among_others(void **state)
 /* Runs of one layout are one, by its fastest time and prediction; one layout alone is no group. */
 static void test_runs_of_one_layout(void **state)
 {
-    (void)state;
     const struct given rows[] = {
         {"s", "g", "x", 0, 30, 4, false, 0, 0}, {"s", "g", "y", 0, 15, 5, false, 0, 0},
         {"s", "g", "x", 0, 10, 6, false, 0, 0}, {"s", "h", "x", 0, 10, 1, false, 0, 0},
@@ -392,7 +375,6 @@ static void test_runs_of_one_layout(void **state)
 /* Two as fast as each other are both right; what is refused or not predicted is chosen last. */
 static void test_choices_of_two_sources(void **state)
 {
-    (void)state;
     static const struct given rows[] = {
         {.source = "s", .group = "g", .measured = 10, .predicted = 5},
         {.source = "s", .group = "g", .measured = 10, .predicted = 4},
@@ -423,7 +405,6 @@ static void test_choices_of_two_sources(void **state)
 /* A step is set against the first measured 1f1b step of the same model and shape. */
 static void test_ratios_of_schedules(void **state)
 {
-    (void)state;
 #define HEAD "source,model,layers,stages,microbatches,microbatch_size,schedule\n"
     static const char text[] =
         HEAD "s,m,32,4,8,1,1f1b\n"        /* 0: itself has no ratio */

@@ -1,11 +1,5 @@
 /* Rows of orrery validate: one whose every cell is made hostile, the reasons of refusals, versions
  * of software by their features, and the same result for any number of threads. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +8,7 @@
 #include "analysis/validate/rows/validate_report.h"
 #include "analysis/validate/rows/validate_run.h"
 #include "analysis/validate/table/validate_score.h"
+#include "tests/test.h"
 
 struct world {
     struct arena *arena;
@@ -142,7 +137,6 @@ static void write_row(char *out, size_t size, unsigned cell, const char *value)
 
 static void test_hostile_cells(void **state)
 {
-    (void)state;
     static const char *const values[] = {"",    "0",       "-1",    "1e400",    "nan",  "3",
                                          "1.5", "4194305", "65536", "a: b}\\n", "0x10", "x"};
     const unsigned count = sizeof values / sizeof values[0];
@@ -170,7 +164,6 @@ static void test_hostile_cells(void **state)
 /* One cell changed: the word that the refusal is counted by. */
 static void test_reasons_of_refusals(void **state)
 {
-    (void)state;
     static const struct {
         const char *cell, *value;
         enum refusal why;
@@ -201,7 +194,6 @@ static void test_reasons_of_refusals(void **state)
 /* A name that is not known is told with the nearest of its kind, whatever the kind is. */
 static void test_unknown_names_in_rows(void **state)
 {
-    (void)state;
     static const struct {
         const char *cell, *value, *said;
     } rows[] = {{"software", "megatrn",
@@ -256,7 +248,6 @@ static void write_changed(char *out, size_t size, const char *const *changes)
  * layers of four stages would be refused else); a cut model predicts one token. */
 static void test_what_a_row_assumes(void **state)
 {
-    (void)state;
     static const struct {
         const char *changes[28], *word;
         bool said;
@@ -290,7 +281,6 @@ static void test_what_a_row_assumes(void **state)
  * none is the newest of its framework. */
 static void test_no_version_is_older_than_the_card(void **state)
 {
-    (void)state;
     struct world w = begin();
     const struct validate_versions *versions = validate_versions_read(w.arena, NULL, &w.error);
     static const struct {
@@ -319,7 +309,6 @@ static void test_no_version_is_older_than_the_card(void **state)
 
 static void test_what_a_version_can_do(void **state)
 {
-    (void)state;
     struct world w = begin();
     const struct validate_versions *versions = validate_versions_read(w.arena, NULL, &w.error);
     assert_non_null(versions);
@@ -346,7 +335,6 @@ static void test_what_a_version_can_do(void **state)
  * cards as new as itself. */
 static void test_versions_of_experts(void **state)
 {
-    (void)state;
     struct world w = begin();
     const struct validate_versions *versions = validate_versions_read(w.arena, NULL, &w.error);
     static const char *const cards[] = {"h100-80gb-sxm", "b300-288gb-sxm"};
@@ -369,7 +357,6 @@ static void test_versions_of_experts(void **state)
 /* Eager unless the run says otherwise or could not do without: FP8 and asynchronous collectives. */
 static void test_eager_or_compiled(void **state)
 {
-    (void)state;
     struct world w = begin();
     const struct validate_versions *versions = validate_versions_read(w.arena, NULL, &w.error);
     const struct validate_run plain = {
@@ -391,7 +378,6 @@ static void test_eager_or_compiled(void **state)
 
 static void test_threads_change_nothing(void **state)
 {
-    (void)state;
     char text[4096];
     write_row(text, sizeof text, 20, "4");
     struct world a = begin(), b = begin();

@@ -1,21 +1,15 @@
 /* checkpoint: the optimal interval against its closed form and table; laws of every policy. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/checkpoint/checkpoint_kind.h"
 #include "tests/kind_defaults.h"
+#include "tests/test.h"
 
 /* J. T. Daly, Future Generation Computer Systems 22 (2006): in units of M, to all printed digits.
  */
 static void test_optimum_table(void **state)
 {
-    (void)state;
     static const double delta[] = {0.001, 0.01, 0.1, 0.5, 1.0, 2.0};
     static const double exact[] = {0.044057, 0.134835, 0.383183, 0.698290, 0.841406, 0.947531};
     static const double daly[] = {0.044057, 0.134833, 0.383031, 0.694444, 0.826114, 1.0};
@@ -36,7 +30,6 @@ static double cost(double tau, double delta, double m)
 
 static void test_optimum_is_a_minimum(void **state)
 {
-    (void)state;
     const double m = 11000.0;
     for (double delta = 1e-4; delta < 1e5; delta *= 3.0) {
         double best = checkpoint_optimum_s(delta, m), least = cost(best, delta, m);
@@ -49,7 +42,6 @@ static void test_optimum_is_a_minimum(void **state)
 /* (1 - y) e^(y + d) = 1 on both sides of the change to the series. */
 static void test_optimum_solves(void **state)
 {
-    (void)state;
     for (double d = 1e-9; d < 10.0; d *= 1.7) {
         double y = checkpoint_optimum_s(d, 1.0);
         double residue = -log1p(-y) - y - d;
@@ -59,7 +51,6 @@ static void test_optimum_solves(void **state)
 
 static void test_optimum_ends(void **state)
 {
-    (void)state;
     assert_true(checkpoint_optimum_s(0.0, 100.0) == 0.0);
     assert_true(isinf(checkpoint_optimum_s(1.0, INFINITY)));
     assert_true(isinf(checkpoint_optimum_s(0.0, INFINITY)));
@@ -99,7 +90,6 @@ static void check_levels(const struct checkpoint_plan *plan)
 /* Every row of the list, each number of tiers that it takes, default options. */
 static void test_laws(void **state)
 {
-    (void)state;
     unsigned every_step = 0, plans = 0;
     for (unsigned k = 0; k < checkpoint_kind_count; k++) {
         const struct checkpoint_kind *kind = checkpoint_kinds[k];
@@ -127,7 +117,6 @@ static void test_laws(void **state)
 /* The default storage names as many tiers as the policy takes. */
 static void test_default_storage(void **state)
 {
-    (void)state;
     for (unsigned k = 0; k < checkpoint_kind_count; k++) {
         const struct checkpoint_kind *kind = checkpoint_kinds[k];
         unsigned tiers = kind->default_storage[0] != '\0';
@@ -139,7 +128,6 @@ static void test_default_storage(void **state)
 
 static void test_traits(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         unsigned least, most;
@@ -167,7 +155,6 @@ static void test_traits(void **state)
 
 static void test_sync_blocks(void **state)
 {
-    (void)state;
     struct checkpoint_plan plan;
     struct kind_options none = {{0}};
     checkpoint_sync.plan(&none, &pace, &all_tiers[0], 1, &plan);
@@ -177,7 +164,6 @@ static void test_sync_blocks(void **state)
 
 static void test_async_snapshot(void **state)
 {
-    (void)state;
     struct checkpoint_plan plan;
     struct kind_options options = kind_defaults(&checkpoint_async.head);
     checkpoint_async.plan(&options, &pace, all_tiers, 1, &plan);
@@ -200,7 +186,6 @@ static void test_async_snapshot(void **state)
 
 static void test_multi_level_multiples(void **state)
 {
-    (void)state;
     struct checkpoint_plan plan;
     struct kind_options options = {{3, 5, 2, 0}};
     checkpoint_multi_level.plan(&options, &pace, all_tiers, 4, &plan);
@@ -216,7 +201,6 @@ static void test_multi_level_multiples(void **state)
 
 static void test_peers_and_seldom_storage(void **state)
 {
-    (void)state;
     struct checkpoint_plan plan;
     struct kind_options options = kind_defaults(&checkpoint_peer_memory.head);
     checkpoint_peer_memory.plan(&options, &pace, all_tiers, 3, &plan);
@@ -234,7 +218,6 @@ static void test_peers_and_seldom_storage(void **state)
  * where it is saved at each tenth; nvme for 8.5 s. Memory wears out by nothing. */
 static void test_floor(void **state)
 {
-    (void)state;
     struct checkpoint_plan plan;
     struct kind_options options = kind_defaults(&checkpoint_async.head);
     struct checkpoint_tier two[] = {all_tiers[0], all_tiers[2]};
@@ -254,7 +237,6 @@ static void test_floor(void **state)
 /* What a save moves arrives in the level of its tier, whatever the policy. */
 static void test_bytes_of_levels(void **state)
 {
-    (void)state;
     struct checkpoint_plan plan;
     struct kind_options options = {{1, 1, 1, 0}};
     checkpoint_multi_level.plan(&options, &pace, all_tiers, 4, &plan);

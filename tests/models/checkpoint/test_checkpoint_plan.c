@@ -1,17 +1,12 @@
 /* checkpoint_plan: a policy's levels from a configuration and its tiers; what the NICs cost a step;
  * what a user gives instead. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "models/checkpoint/checkpoint_plan.h"
 #include "models/sharding/sharding_kind.h"
 #include "sim/units.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 #include "topology/topology_kind.h"
 
 #define BYTES 14.0
@@ -89,7 +84,6 @@ static void assert_close(double got, double expected)
 
 static void test_async(void **state)
 {
-    (void)state;
     struct configuration c = job();
     struct condition_table *t = table_of(&c);
     struct checkpoint_request request = request_of(&checkpoint_async, tiers, 2);
@@ -113,7 +107,6 @@ static void test_async(void **state)
 /* Wires so slow that a step lasts decades on them, and over a century on a half of them. */
 static void test_no_step_beside(void **state)
 {
-    (void)state;
     struct configuration c = job();
     c.cluster.fabric.efficiency_ratio = 1e-9; /* now messages are all that takes time */
     struct condition_table *t = table_of(&c);
@@ -133,7 +126,6 @@ static void test_no_step_beside(void **state)
 /* Without the host tier the snapshot goes at the rate of PCIe. */
 static void test_snapshot_alone(void **state)
 {
-    (void)state;
     struct configuration c = job();
     struct condition_table *t = condition_fixed(4.0);
     struct checkpoint_request request = request_of(&checkpoint_async, &tiers[1], 1);
@@ -147,7 +139,6 @@ static void test_snapshot_alone(void **state)
 /* Blocking writes have every NIC for themselves, and slow nothing down. */
 static void test_sync(void **state)
 {
-    (void)state;
     struct configuration c = job();
     struct condition_table *t = condition_fixed(4.0);
     struct storage_tier fast = tiers[1];
@@ -168,7 +159,6 @@ static void test_sync(void **state)
 
 static void test_overrides(void **state)
 {
-    (void)state;
     struct configuration c = job();
     struct condition_table *t = condition_fixed(4.0);
     struct checkpoint_request request = request_of(&checkpoint_async, tiers, 2);
@@ -191,7 +181,6 @@ static void test_overrides(void **state)
  * front as long as training stands. */
 static void test_overridden_flow(void **state)
 {
-    (void)state;
     struct configuration c = job();
     struct condition_table *t = condition_fixed(4.0);
     struct checkpoint_request request = request_of(&checkpoint_async, tiers, 2);
@@ -216,7 +205,6 @@ static void test_overridden_flow(void **state)
 /* What a tier is goes on to its level; what flows is the write without its latency. */
 static void test_tiers_as_played(void **state)
 {
-    (void)state;
     struct configuration c = job();
     struct condition_table *t = condition_fixed(4.0);
     const double all = transformer_parameters(&c.model, c.training.sequence) * BYTES;
@@ -244,7 +232,6 @@ static void test_tiers_as_played(void **state)
 
 static void test_none(void **state)
 {
-    (void)state;
     struct configuration c = job();
     struct condition_table *t = condition_fixed(4.0);
     struct checkpoint_request request = request_of(&checkpoint_none, NULL, 0);

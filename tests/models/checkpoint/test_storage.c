@@ -1,13 +1,7 @@
 /* storage: times of writes and reads against closed forms, what is spread over whom, what is
  * refused. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/checkpoint/checkpoint_kind.h"
 #include "models/checkpoint/storage.h"
@@ -15,6 +9,7 @@
 #include "models/sharding/sharding_kind.h"
 #include "sim/units.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 #include "topology/topology_kind.h"
 
 #define BYTES 14.0
@@ -58,7 +53,6 @@ static void assert_close(double got, double expected)
 
 static void test_bytes_per_parameter(void **state)
 {
-    (void)state;
     struct configuration c = job(2, 8, 1);
     assert_true(storage_bytes_per_parameter(&c) == 2 + 4 + 8); /* weight, master, two moments */
     c.training.precision = precision_find("fp32");
@@ -79,7 +73,6 @@ static unsigned count_writers(const double *bytes, uint64_t ranks)
 /* Replicas write once: all ranks that hold shards of one copy, and no other. */
 static void test_who_writes(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct configuration c = job(2, 4, 2);
     double *bytes;
@@ -101,7 +94,6 @@ static void test_who_writes(void **state)
 /* Each stage writes its own layers; the first the embedding, the last the norm and the head. */
 static void test_stages(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct configuration c = job(2, 2, 4);
     c.model.layers = 10; /* 3 3 2 2 */
@@ -124,7 +116,6 @@ static void test_stages(void **state)
  * chunk and one of its second. */
 static void test_interleaved_stages(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct configuration c = job(2, 4, 2);
     c.layout.pipeline.vpp = 2;
@@ -138,7 +129,6 @@ static void test_interleaved_stages(void **state)
 
 static void test_client_cap(void **state)
 {
-    (void)state;
     struct configuration c = job(2, 8, 1);
     struct storage_tier tier = {
         .name = "t", .client_write_bytes_per_s = 1e6, .client_read_bytes_per_s = 2e6, .copies = 1};
@@ -151,7 +141,6 @@ static void test_client_cap(void **state)
 
 static void test_node_cap(void **state)
 {
-    (void)state;
     struct configuration c = job(2, 8, 1);
     struct storage_tier tier = {
         .name = "t", .node_write_bytes_per_s = 3e6, .node_read_bytes_per_s = 6e6, .copies = 1};
@@ -167,7 +156,6 @@ static void test_node_cap(void **state)
 
 static void test_total_cap(void **state)
 {
-    (void)state;
     struct configuration c = job(2, 8, 1);
     struct storage_tier tier = {
         .name = "t", .total_write_bytes_per_s = 5e6, .total_read_bytes_per_s = 4e6, .copies = 1};
@@ -181,7 +169,6 @@ static void test_total_cap(void **state)
  * then the larger ones share what is there, each up to its client's cap. */
 static void test_slowest_rank(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct configuration c = job(2, 4, 2);
     c.model.layers = 3; /* 2 1 */
@@ -206,7 +193,6 @@ static void test_slowest_rank(void **state)
 /* Of several caps the narrowest counts, wherever it stands. */
 static void test_mixed_caps(void **state)
 {
-    (void)state;
     struct configuration c = job(2, 8, 1);
     for (unsigned narrow = 0; narrow < 3; narrow++) {
         double rate[3] = {1e6, 8e6, 16e6}; /* of a client, a node, all: alike */
@@ -223,7 +209,6 @@ static void test_mixed_caps(void **state)
 /* PCIe bounds what no cap of the tier does; a snapshot meets nothing else. */
 static void test_pcie(void **state)
 {
-    (void)state;
     struct configuration c = job(2, 8, 1);
     double expected = all_bytes(&c) / 16 / (25 * GIGA);
     struct storage_tier tier = {
@@ -241,7 +226,6 @@ static void test_pcie(void **state)
 /* Four cards below a PCIe switch share its link to the CPUs. */
 static void test_host_links(void **state)
 {
-    (void)state;
     struct configuration c = job(2, 8, 1);
     c.cluster.node.kind = &topology_pcie;
     c.cluster.node.options = (struct kind_options){.value = {4, 1}};
@@ -253,7 +237,6 @@ static void test_host_links(void **state)
 
 static void test_nics(void **state)
 {
-    (void)state;
     struct configuration c = job(2, 8, 1);
     struct storage_tier tier = {.name = "t", .path = STORAGE_NIC, .copies = 1};
     struct storage_time t = play(&c, &tier, STORAGE_WRITE);
@@ -279,7 +262,6 @@ static void test_nics(void **state)
  * NIC carries all of theirs. */
 static void test_neighbours_share_a_nic(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct configuration c = job(2, 2, 4);
     struct storage_tier tier = {.name = "t", .path = STORAGE_NIC, .copies = 1};
@@ -302,7 +284,6 @@ static void test_neighbours_share_a_nic(void **state)
  * the write, the time without bytes included. */
 static void test_busiest_nic(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct configuration c = job(2, 2, 4);
     struct storage_tier tier = {.name = "t", .path = STORAGE_NIC, .copies = 3, .latency_s = 1e-3};
@@ -323,7 +304,6 @@ static void test_busiest_nic(void **state)
  * switch; a slot is no narrower for another kind of link that wears. */
 static void test_degraded_slot(void **state)
 {
-    (void)state;
     static const struct node_and_kind {
         const struct topology_kind *node;
         enum link_kind worn;
@@ -353,7 +333,6 @@ static void test_degraded_slot(void **state)
 
 static void test_single_node_nics(void **state)
 {
-    (void)state;
     struct configuration c = job(2, 4, 1);
     struct storage_tier tier = {.name = "t", .path = STORAGE_NIC, .copies = 1};
     c.cluster.node.nic.count = 2;
@@ -362,7 +341,6 @@ static void test_single_node_nics(void **state)
 
 static void test_copies(void **state)
 {
-    (void)state;
     struct configuration c = job(2, 8, 1);
     struct storage_tier tier = {.name = "t", .path = STORAGE_NIC, .memory = true, .copies = 1};
     struct storage_time one = play(&c, &tier, STORAGE_WRITE);
@@ -377,7 +355,6 @@ static void test_copies(void **state)
  * with them the write; no other rank. */
 static void test_degraded_nic(void **state)
 {
-    (void)state;
     struct configuration c = job(2, 8, 1);
     struct storage_tier tier = {.name = "t", .path = STORAGE_NIC, .copies = 1};
     struct perturbation weak[] = {{.what = PERTURB_GPU_SPEED, .gpu = 3, .ratio = 0.5},
@@ -402,7 +379,6 @@ static void test_degraded_nic(void **state)
  * 8 %, and the file system, at the rate that this says, takes that time. */
 static void test_bloom(void **state)
 {
-    (void)state;
     struct configuration c = job(4, 8, 12);
     c.model = (struct model_shape){.layers = 70,
                                    .hidden = 14336,

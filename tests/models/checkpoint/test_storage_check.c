@@ -1,17 +1,12 @@
 /* storage_check: which tiers a cluster can use, and the words about those that it cannot. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/checkpoint/storage.h"
 #include "models/sharding/sharding_kind.h"
 #include "sim/units.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 
 #define BYTES 14.0
 
@@ -34,7 +29,6 @@ static double all_bytes(const struct configuration *c)
 
 static void test_check(void **state)
 {
-    (void)state;
     struct error error = {{0}};
     struct configuration c = job(2, 8, 1);
     struct storage_tier tier = {.name = "peer", .path = STORAGE_NIC, .memory = true, .copies = 1};
@@ -68,7 +62,6 @@ static void test_check(void **state)
  * by NICs for NICs with a rate. */
 static void test_check_copies(void **state)
 {
-    (void)state;
     struct error error = {{0}};
     struct configuration c = job(2, 8, 1);
     struct storage_tier own = {.name = "own", .memory = true, .copies = 3};
@@ -88,7 +81,6 @@ static void test_check_copies(void **state)
  * first replica's nodes; of two stages the larger one fills its node. */
 static void test_check_fullest_node(void **state)
 {
-    (void)state;
     struct error error = {{0}};
     struct arena *arena = arena_create();
     for (uint64_t layers = 3; layers <= 4; layers++) { /* stages of 2 1, and of 2 2 */

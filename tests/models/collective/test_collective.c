@@ -1,16 +1,11 @@
 /* Every collective kind over all small shapes: what its wires carry, and that its rate ceiling
  * never promises more than they can. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/collective/collective_kind.h"
 #include "sim/units.h"
+#include "tests/test.h"
 #include "topology/topology_kind.h"
 
 enum {
@@ -158,7 +153,6 @@ static void check_fill(const struct collective_kind *kind, enum comm_op op,
 
 static void test_fill(void **state)
 {
-    (void)state;
     for_all(check_fill);
 }
 
@@ -166,7 +160,6 @@ static void test_fill(void **state)
  * crosses a border 2 x 3 times, trees go 2 levels up and 2 down. */
 static void test_bulk_latency(void **state)
 {
-    (void)state;
     static const char *const names[] = {"ring", "tree", "hierarchical", "nvls"};
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
         for (int p = 0; p < PROTOCOL_COUNT; p++) {
@@ -186,26 +179,22 @@ static void test_bulk_latency(void **state)
 
 static void test_received(void **state)
 {
-    (void)state;
     for_all(check_received);
 }
 
 static void test_ceiling(void **state)
 {
-    (void)state;
     for_all(check_ceiling);
 }
 
 static void test_port(void **state)
 {
-    (void)state;
     for_all(check_port);
 }
 
 /* The ring's border carries what the textbook says, spread evenly over its NICs. */
 static void test_ring_border(void **state)
 {
-    (void)state;
     uint32_t node_of[MEMBER_MAX] = {0};
     struct group_shape shape = shape_of(4, 8, false);
     struct load load = {.ranks = 32, .per_node = 8};
@@ -218,7 +207,6 @@ static void test_ring_border(void **state)
  * same buffer sends, (n - 1)/n of it, in n - 1 steps; of two members each sends one block. */
 static void test_ring_exchange(void **state)
 {
-    (void)state;
     const struct collective_kind *ring = collective_find("ring");
     for (uint32_t k = 2; k <= 8; k++) {
         struct group_shape shape = shape_of(1, k, false);
@@ -235,7 +223,6 @@ static void test_ring_exchange(void **state)
 
 static void test_tuner_is_the_minimum(void **state)
 {
-    (void)state;
     for (uint32_t nodes = 1; nodes <= 16; nodes *= 2) {
         struct group_shape shape = shape_of(nodes, 4, nodes != 4);
         double last = 0;
@@ -259,7 +246,6 @@ static void test_tuner_is_the_minimum(void **state)
 /* Small messages go by LL, large ones by Simple; a tree beats the ring on many nodes when small. */
 static void test_tuner_chooses_as_nccl_does(void **state)
 {
-    (void)state;
     struct collective_plan plan;
     struct group_shape one = shape_of(1, 8, false), many = shape_of(32, 8, false);
     collective_tune(COMM_ALL_REDUCE, &one, 1024, &plan);
@@ -279,7 +265,6 @@ static void test_tuner_chooses_as_nccl_does(void **state)
  * more than the wires. Without a count of rails nothing is known of channels. */
 static void test_tree_is_bound_by_its_channels(void **state)
 {
-    (void)state;
     const struct collective_kind *tree = collective_find("tree");
     struct group_shape shape = shape_of(2, 8, false);
     struct collective_plan free, bound, wide;
@@ -330,7 +315,6 @@ static double outside(const uint32_t *gpus, uint32_t count, uint64_t nics, bool 
  * their rate; whole nodes, single members and GPUs that have a NIC each do not. */
 static void test_nics_of_others(void **state)
 {
-    (void)state;
     static const uint32_t half[] = {0, 2, 4, 6, 8, 10, 12, 14}, pair[] = {1, 5, 9, 13},
                           beside[] = {2, 3, 10, 11}, single[] = {3, 11};
     assert_true(outside(half, 8, 4, true) == 80 * GIGA);
@@ -346,7 +330,6 @@ static void test_nics_of_others(void **state)
  * its own wires, here slower than the NICs, bound nothing. */
 static void test_simple_alone(void **state)
 {
-    (void)state;
     static const struct {
         const char *kind;
         enum comm_op op;
@@ -374,7 +357,6 @@ static void test_simple_alone(void **state)
 
 static void test_alone_costs_nothing(void **state)
 {
-    (void)state;
     struct group_shape shape = shape_of(1, 1, false);
     struct collective_plan plan;
     collective_tune(COMM_ALL_REDUCE, &shape, 1 * GIB, &plan);
@@ -384,7 +366,6 @@ static void test_alone_costs_nothing(void **state)
 /* nccl-tests doc/PERFORMANCE.md. */
 static void test_bus_factors(void **state)
 {
-    (void)state;
     static const struct {
         enum comm_op op;
         double at_2, at_3, at_10;

@@ -1,15 +1,10 @@
 /* Measured collectives: a measured buffer takes its time, between two the ratio to the model goes
  * in a straight line of logarithms, beyond it ends; other groups are the model's. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "models/collective/collective_measured.h"
 #include "sim/units.h"
+#include "tests/test.h"
 
 static const struct group_shape group = {
     .ranks = 8,
@@ -63,7 +58,6 @@ static void check_time(struct collective_plan plan, double bytes, double ratio,
 
 static void test_a_measured_buffer_takes_its_time(void **state)
 {
-    (void)state;
     struct collective_point rows[3];
     fill(rows);
     const struct collective_points points = {rows, 3};
@@ -77,7 +71,6 @@ static void test_a_measured_buffer_takes_its_time(void **state)
 
 static void test_beyond_the_ends_the_ratio_goes_on_for_two_octaves(void **state)
 {
-    (void)state;
     struct collective_point rows[3];
     fill(rows);
     const struct collective_points points = {rows, 3};
@@ -93,7 +86,6 @@ static void test_beyond_the_ends_the_ratio_goes_on_for_two_octaves(void **state)
 
 static void test_other_groups_are_the_models(void **state)
 {
-    (void)state;
     struct collective_point rows[3];
     struct group_shape other = group;
     fill(rows);
@@ -121,7 +113,6 @@ static void test_other_groups_are_the_models(void **state)
 
 static void test_rows_alike_become_one(void **state)
 {
-    (void)state;
     struct collective_point rows[] = {
         {COMM_ALL_REDUCE, 8, 1, 100.0, 4.0}, {COMM_ALL_REDUCE, 8, 2, 100.0, 5.0},
         {COMM_ALL_REDUCE, 8, 1, 50.0, 3.0},  {COMM_ALL_REDUCE, 8, 1, 100.0, 9.0},

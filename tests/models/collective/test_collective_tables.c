@@ -7,15 +7,10 @@
  * node, a NIC of 50 GB/s for each member, 2 us between NICs and 3 us of transport; LL starts in
  * 15.6 us, in-switch reduction moves .684 of a port over 16 channels. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "models/collective/collective_kind.h"
+#include "tests/test.h"
 
 #define US 1e-6
 #define GB 1e9
@@ -102,7 +97,6 @@ static const struct latency_row latencies[] = {
 
 static void test_latencies(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < sizeof latencies / sizeof *latencies; i++) {
         const struct latency_row *row = &latencies[i];
         struct group_shape shape = shape_of(row->nodes, row->per_node);
@@ -121,7 +115,6 @@ static void test_latencies(void **state)
  * wire's own rate. */
 static void test_pcie(void **state)
 {
-    (void)state;
     struct group_shape shape = shape_of(2, 2);
     struct collective_plan plan;
     const struct collective_kind *ring = collective_find("ring"), *tree = collective_find("tree");
@@ -197,7 +190,6 @@ static const struct ceiling_row ceilings[] = {
 
 static void test_ceilings(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < sizeof ceilings / sizeof *ceilings; i++) {
         const struct ceiling_row *row = &ceilings[i];
         struct group_shape shape = shape_of(row->nodes, row->per_node);
@@ -213,7 +205,6 @@ static void test_ceilings(void **state)
  * LL half; a tree has as many channels as NICs, of 23.6 and 17.8 GB/s of bus for 300 of port. */
 static void test_other_ceilings(void **state)
 {
-    (void)state;
     struct group_shape shape = shape_of(2, 3);
     struct collective_plan plan;
     const struct collective_kind *ring = collective_find("ring"), *tree = collective_find("tree");
@@ -240,7 +231,6 @@ static void test_other_ceilings(void **state)
  * Simple and LL128; 3 kB for each member make LL's steps inside take .55 us more. */
 static void test_fill(void **state)
 {
-    (void)state;
     const struct collective_kind *ring = collective_find("ring"), *tree = collective_find("tree");
     struct collective_plan plan, empty;
     for (uint32_t k = 1; k <= 3; k++) {
@@ -271,7 +261,6 @@ static void test_fill(void **state)
 /* Which operation runs by what, on a node of two and of three, on nodes of one, and of two. */
 static void test_who_carries(void **state)
 {
-    (void)state;
     static const char *const kinds[] = {"ring", "tree", "nvls", "hierarchical", "direct", "p2p"};
     static const struct {
         uint32_t nodes, per_node;
@@ -379,7 +368,6 @@ static const struct wire_row wire_rows[] = {
 
 static void test_wires(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < sizeof wire_rows / sizeof *wire_rows; i++) {
         const struct wire_row *row = &wire_rows[i];
         struct group_shape shape = shape_of(row->nodes, row->per_node);
@@ -401,7 +389,6 @@ static void test_wires(void **state)
 /* What a port sends: 2(n-1)/n, (n-1)/n, 1; (n+1)/n through a reducing switch; 2 in a tree. */
 static void test_port_weights(void **state)
 {
-    (void)state;
     static const struct {
         const char *kind;
         enum comm_op op;
@@ -457,7 +444,6 @@ static void check_choices(uint32_t nodes, const struct line *lines, unsigned cou
 
 static void test_where_the_tuner_changes(void **state)
 {
-    (void)state;
     static const struct line two[] = {
         {"ring", LL, 15.6 + 2 * 7.7, 22.5},
         {"ring", LL128, 14 + 2 * 9, 46},

@@ -1,14 +1,9 @@
 /* How a group lies on the machine: nodes, members of a node, NICs, rates and latencies of the
  * longest and narrowest neighbour; and which protocols a kind has not. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "models/collective/collective_kind.h"
+#include "tests/test.h"
 #include "topology/topology_kind.h"
 
 /* Three nodes of 8 GPUs and 4 NICs, two nodes on a leaf: GPU to GPU 4 s at 64 bytes/s, NICs of 8.
@@ -66,7 +61,6 @@ static const struct shape_row rows[] = {
 
 static void test_shapes(void **state)
 {
-    (void)state;
     struct topology_spec spec = bench(&topology_nvlink_island);
     struct arena *arena = arena_create();
     struct topology t;
@@ -97,7 +91,6 @@ static void test_shapes(void **state)
 /* A step takes longer only where all members are in one node on NVLink. */
 static void test_longer_steps(void **state)
 {
-    (void)state;
     struct topology_spec spec = bench(&topology_nvlink_island), wires = bench(&topology_pcie);
     spec.node.nvlink.step_s = wires.node.nvlink.step_s = 0.5;
     struct arena *arena = arena_create();
@@ -123,7 +116,6 @@ static void test_longer_steps(void **state)
  * rate of the CPUs. */
 static void test_pcie_shapes(void **state)
 {
-    (void)state;
     static const uint32_t pair[] = {0, 1}, all[] = {0, 1, 2, 3, 4, 5, 6, 7};
     struct topology_spec spec = bench(&topology_pcie);
     struct arena *arena = arena_create();
@@ -144,7 +136,6 @@ static void test_pcie_shapes(void **state)
  * alone in its node has no NVSwitch to go round by. */
 static void test_bridged_shapes(void **state)
 {
-    (void)state;
     static const struct {
         uint32_t count, gpus[4];
         bool nvlink;
@@ -182,7 +173,6 @@ static void test_bridged_shapes(void **state)
  * without. */
 static void test_bridges_are_fast(void **state)
 {
-    (void)state;
     static const uint32_t pair[] = {2, 3}, across[] = {1, 2}, all[] = {0, 1, 2, 3};
     struct topology_spec spec = bench(&topology_pcie);
     spec.nodes = 1;
@@ -229,7 +219,6 @@ static void add_wire(void *context, uint32_t from, uint32_t to, double weight)
  * payload is shared out evenly over them; a message to one goes by one link. */
 static void test_mesh(void **state)
 {
-    (void)state;
     static const uint32_t all[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     static const uint32_t apart[] = {0, 8};
     struct topology_spec spec = bench(&topology_pcie);
@@ -275,7 +264,6 @@ static void test_mesh(void **state)
 /* Only rings and trees have LL and LL128; the others speak Simple. */
 static void test_protocols(void **state)
 {
-    (void)state;
     static const struct {
         const char *kind;
         enum comm_op op;

@@ -1,15 +1,10 @@
 /* Laws of durations: every quantile against its own survival, the mean and the stationary excess
  * against numerical integrals of the survival, and closed forms of special shapes. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "models/duration/duration.h"
 #include "sim/units.h"
+#include "tests/test.h"
 
 static const struct duration laws[] = {
     {DURATION_EXPONENTIAL, 7.0, 0.0}, {DURATION_WEIBULL, 7.0, 0.3},
@@ -37,7 +32,6 @@ static int close_to(double a, double b, double relative)
 
 static void test_quantile_of_survival(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < LAWS; i++) {
         double last = 0.0;
         for (unsigned j = 0; j < US; j++) {
@@ -74,7 +68,6 @@ static double gathered(const struct duration *law, double end, double span)
 
 static void test_mean(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < LAWS; i++) {
         double end = 7.0 * 1e25;
         while (duration_survival(&laws[i], end) == 0.0)
@@ -85,7 +78,6 @@ static void test_mean(void **state)
 
 static void test_residual(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < LAWS; i++) {
         for (unsigned j = 0; j < US; j++) {
             double t = duration_residual_s(&laws[i], us[j]);
@@ -99,7 +91,6 @@ static void test_residual(void **state)
 /* A planted fault: a life taken for what is left of one is far off, where the rate falls. */
 static void test_life_is_not_residual(void **state)
 {
-    (void)state;
     const struct duration law = {DURATION_WEIBULL, 7.0, 0.7};
     double t = duration_quantile_s(&law, 0.01);
     assert_false(close_to(gathered(&law, t, 60.0) / 7.0, 0.01, 0.5));
@@ -107,7 +98,6 @@ static void test_life_is_not_residual(void **state)
 
 static void test_closed_forms(void **state)
 {
-    (void)state;
     const double pi = 3.14159265358979323846;
     const struct duration exponential = {DURATION_EXPONENTIAL, 3.0, 0.0};
     const struct duration weibull1 = {DURATION_WEIBULL, 3.0, 1.0},
@@ -137,7 +127,6 @@ static void test_closed_forms(void **state)
 /* Recovery as Lambda tells it: median 3 min 42 s and mean 38 min 54 s are a sigma of 2.17. */
 static void test_heavy_tail(void **state)
 {
-    (void)state;
     const struct duration law = {DURATION_LOGNORMAL, 38.9 * MINUTE, sqrt(2.0 * log(38.9 / 3.7))};
     assert_true(close_to(duration_quantile_s(&law, 0.5), 3.7 * MINUTE, 1e-12));
     assert_true(close_to(law.shape, 2.17, 1e-2));
@@ -145,7 +134,6 @@ static void test_heavy_tail(void **state)
 
 static void test_fixed(void **state)
 {
-    (void)state;
     const struct duration law = {DURATION_FIXED, 90.0, 0.0};
     for (unsigned i = 0; i < DURATION_LAW_COUNT; i++) {
         const struct duration nothing = {(int)i, 0.0, 1.0};
@@ -163,7 +151,6 @@ static void test_fixed(void **state)
 /* Each law of the list is among those above, at both ends of its shapes, but for the fixed one. */
 static void test_all_laws(void **state)
 {
-    (void)state;
     for (int law = DURATION_FIXED + 1; law < DURATION_LAW_COUNT; law++) {
         const struct duration_shape *shape = duration_shape_of(law);
         unsigned found = 0, least = 0, most = 0;
@@ -181,7 +168,6 @@ static void test_all_laws(void **state)
 /* The log density is the slope of the survival, the excess survival its integral. */
 static void test_density(void **state)
 {
-    (void)state;
     const double step = 1e-5;
     for (unsigned i = 0; i < LAWS; i++) {
         for (double u = 0.05; u < 1.0; u += 0.1) {

@@ -1,16 +1,11 @@
 /* Fits of laws: known laws come back from lives that were drawn of them, censored as logs are, and
  * the laws of mathematics hold for the densities behind them. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "models/duration/duration_fit.h"
 #include "sim/random.h"
 #include "sim/units.h"
+#include "tests/test.h"
 
 enum {
     UNITS = 400,
@@ -26,7 +21,6 @@ enum {
 
 static void test_densities_are_those_of_the_survivals(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < LAWS; i++) {
         for (double t = 0.5; t < 40.0; t *= 1.7) {
             const double h = 1e-5 * t;
@@ -68,7 +62,6 @@ static uint32_t draw(const struct duration *law, double watch_s, struct duration
 
 static void test_a_law_comes_back_from_its_own_lives(void **state)
 {
-    (void)state;
     static struct duration_sample samples[SAMPLES_MAX];
     static const int kinds[] = {DURATION_EXPONENTIAL, DURATION_WEIBULL, DURATION_LOGNORMAL,
                                 DURATION_GAMMA};
@@ -98,7 +91,6 @@ static void test_a_law_comes_back_from_its_own_lives(void **state)
 
 static void test_exponential_is_time_over_count(void **state)
 {
-    (void)state;
     const struct duration_sample samples[] = {{PART_FIRST, 3.0, 1.0},
                                               {PART_WHOLE, 5.0, 2.0},
                                               {PART_LAST, 2.0, 1.0},

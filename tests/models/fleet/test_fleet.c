@@ -1,18 +1,13 @@
 /* The fleet: rates as counted, one renewal at a time, lazily sorted lives against lives that are
  * all drawn, lemons, blows to domains, early rates, cascades, traces. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "models/duration/duration.h"
 #include "sim/random.h"
 #include "sim/units.h"
 #include "tests/models/fleet/fleet_case.h"
+#include "tests/test.h"
 
 enum {
     ROOM = 40000
@@ -41,7 +36,6 @@ static double failures(const struct fleet_case *c, double limit_s, unsigned seed
 /* Llama 3: 419 in 54 days on 2,048 nodes are one each 3.093 h. RSC-1: 6.50 for 1000 node-days. */
 static void test_job_mtbf(void **state)
 {
-    (void)state;
     struct fleet_case c;
     fleet_case_create(2048, 0, &c);
     assert_true(isinf(fleet_job_mtbf_s(job_fleet(&c.spec))));
@@ -63,7 +57,6 @@ static void test_job_mtbf(void **state)
 
 static void test_poisson(void **state)
 {
-    (void)state;
     struct fleet_case c;
     struct arena *arena = arena_create();
     fleet_case_create(64, 4, &c);
@@ -109,7 +102,6 @@ static double weibull_renewals(double k, double x)
  * of N new lives, which are N^(-1/k) of the mean. */
 static void test_one_renewal_each(void **state)
 {
-    (void)state;
     struct fleet_case c;
     fleet_case_create(2048, 0, &c);
     struct failure_cause *cause =
@@ -180,7 +172,6 @@ static double lazily(const struct fleet_case *c, uint32_t nth, uint64_t seed)
 /* Kolmogorov and Smirnov: two samples of n differ by more than 1.95 sqrt(2/n) once in 1000. */
 static void test_lazily_as_all_drawn(void **state)
 {
-    (void)state;
     enum {
         SEEDS = 3000
     };
@@ -215,7 +206,6 @@ static void test_lazily_as_all_drawn(void **state)
 /* Which unit fails first is without effect on when: each of 40 GPUs as often as the others. */
 static void test_every_unit_alike(void **state)
 {
-    (void)state;
     struct fleet_case c;
     fleet_case_create(5, 0, &c);
     fleet_case_add(&c, "gpu", "weibull", 2.0, UNIT_GPU, 40.0);
@@ -238,7 +228,6 @@ static void test_every_unit_alike(void **state)
 /* AIReSim's 15 % at six times the rate: 1.75 times as many failures, 9 of 17.5 on lemons. */
 static void test_lemons(void **state)
 {
-    (void)state;
     struct fleet_case c;
     fleet_case_create(2000, 200, &c);
     struct failure_cause *cause = fleet_case_add(&c, "node", "lemon", 0.15, UNIT_NODE, 2000.0);
@@ -265,7 +254,6 @@ static void test_lemons(void **state)
 /* 30 domains of 8 and one of 4, hit 0.2: who goes down, and blows that nobody notices. */
 static void test_shocks(void **state)
 {
-    (void)state;
     struct fleet_case c;
     fleet_case_create(244, 0, &c);
     fleet_case_add(&c, "rack", "shock", 0.2, UNIT_DOMAIN, 100.0)->domain_nodes = 8;
@@ -291,7 +279,6 @@ static void test_shocks(void **state)
  * fast. */
 static void test_early(void **state)
 {
-    (void)state;
     static const char *const kinds[] = {"exponential", "weibull"};
     for (unsigned i = 0; i < 2; i++) {
         struct fleet_case c;
@@ -309,7 +296,6 @@ static void test_early(void **state)
 /* Four of ten failures drag another node of their domain along, that one again, within the hour. */
 static void test_cascades(void **state)
 {
-    (void)state;
     struct fleet_case c;
     fleet_case_create(64, 0, &c);
     struct failure_cause *cause =
@@ -338,7 +324,6 @@ static void test_cascades(void **state)
  * within the hour has followed. */
 static void test_who_follows(void **state)
 {
-    (void)state;
     static const struct {
         uint32_t nodes, domain;
         int unit;
@@ -398,7 +383,6 @@ static void test_who_follows(void **state)
 /* Of the job's rate are causes that stop it and that taint it, not those that slow it. */
 static void test_what_counts_as_a_failure(void **state)
 {
-    (void)state;
     static const struct {
         int effect;
         double mtbf_s;
@@ -414,7 +398,6 @@ static void test_what_counts_as_a_failure(void **state)
 
 static void test_trace(void **state)
 {
-    (void)state;
     static const struct trace_event incidents[] = {{5.0, 17, -1.0, "HBM"},
                                                    {5.0, 16, 3.0, "ECC"},
                                                    {9.0, 33, 0.0, "XID"},

@@ -2,16 +2,11 @@
  * extreme its parameters: with a strike, or that none will come. A search without end is ended by
  * the alarm. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/time.h>
-
-#include <cmocka.h>
 
 #include "sim/units.h"
 #include "tests/models/fleet/fleet_case.h"
+#include "tests/test.h"
 
 enum {
     NODES = 4,
@@ -93,7 +88,6 @@ static void look_at_unit(const struct failure_kind *kind, int unit, unsigned bit
 
 static void test_every_law_answers(void **state)
 {
-    (void)state;
     patience(PATIENCE_S);
     for (unsigned i = 0; i < failure_kind_count; i++) {
         const struct failure_kind *kind = failure_kinds[i];
@@ -108,7 +102,6 @@ static void test_every_law_answers(void **state)
  * often as before until they are mended, and never again after it. */
 static void test_mended_lemons_fail_no_more(void **state)
 {
-    (void)state;
     struct fleet_case c;
     struct fleet_event event;
     struct arena *arena = arena_create();
@@ -142,7 +135,6 @@ static void test_mended_lemons_fail_no_more(void **state)
  * nothing; the row at 9 is after the end. What is passed over while looking ahead is no loss. */
 static void test_rows_that_strike_nothing(void **state)
 {
-    (void)state;
     static const struct trace_event log[] = {{2.0, 1, 3.0, "a"}, {3.0, 1, 3.0, "a"},
                                              {4.0, 1, 3.0, "a"}, {4.5, 0, 3.0, "a"},
                                              {6.0, 1, 3.0, "a"}, {9.0, 1, 3.0, "a"}};
@@ -193,7 +185,6 @@ static void test_rows_that_strike_nothing(void **state)
  * past: those before the end of the run, not at it. */
 static void test_rows_of_a_node_that_stays_out(void **state)
 {
-    (void)state;
     static const struct trace_event log[] = {
         {2.0, 1, 3.0, "a"}, {3.0, 1, 3.0, "a"}, {4.0, 1, 3.0, "a"}, {6.0, 1, 3.0, "a"}};
     static const struct {
@@ -233,7 +224,6 @@ static void test_rows_of_a_node_that_stays_out(void **state)
  * drawn by a law are no rows, though those of an empty slot come to nothing too. */
 static void test_first_row_of_two_logs(void **state)
 {
-    (void)state;
     static const struct trace_event a[] = {{1.0, 1, 3.0, "a"}, {4.0, 1, 3.0, "a"}};
     static const struct trace_event b[] = {{3.0, 1, 3.0, "b"}, {5.0, 1, 3.0, "b"}};
     for (uint32_t swap = 0; swap < 2; swap++) {
@@ -270,7 +260,6 @@ static void test_first_row_of_two_logs(void **state)
  * clocks there are; each time with a number of its own. */
 static void test_every_cause_has_its_clock(void **state)
 {
-    (void)state;
     static const struct {
         double factor, early_s, shown_s;
         int unit_kind;

@@ -1,10 +1,4 @@
 /* Physical laws of kernel times, and what the model says beside published measurements. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +6,7 @@
 
 #include "models/workload/transformer.h"
 #include "tests/models/gpu/cards.h"
+#include "tests/test.h"
 
 typedef double time_fn(const struct gpu_spec *gpu, const struct kernel *kernel);
 
@@ -122,21 +117,18 @@ static bool never_slower_when_smaller(time_fn *time)
 
 static void test_never_above_peak(void **state)
 {
-    (void)state;
     assert_true(never_above_peak(model_time));
     assert_false(never_above_peak(beats_peak));
 }
 
 static void test_better_cards(void **state)
 {
-    (void)state;
     assert_true(never_slower_on_a_better_card(model_time));
     assert_false(never_slower_on_a_better_card(dislikes_bandwidth));
 }
 
 static void test_smaller_products(void **state)
 {
-    (void)state;
     assert_true(never_slower_when_smaller(model_time));
     assert_false(never_slower_when_smaller(dislikes_small));
 }
@@ -145,7 +137,6 @@ static void test_smaller_products(void **state)
  * cost the ramp of k alone. */
 static void test_waves(void **state)
 {
-    (void)state;
     struct gpu_spec card = card_a100();
     card.hbm.bytes_per_s *= 1e6;
     card.kernel_start_s = 0;
@@ -164,7 +155,6 @@ static void test_waves(void **state)
 /* Time is the third root of the cubes of arithmetic alone and of loads alone, start apart. */
 static void test_loads_and_arithmetic_overlap(void **state)
 {
-    (void)state;
     struct gpu_spec card = card_a100(), wide = card_a100();
     card.kernel_start_s = wide.kernel_start_s = 0;
     wide.hbm.bytes_per_s *= 1e6;
@@ -179,7 +169,6 @@ static void test_loads_and_arithmetic_overlap(void **state)
 /* Eight-bit operands are half the bytes, their product is not. */
 static void test_result_of_eight_bit_product(void **state)
 {
-    (void)state;
     assert_true(gpu_kernel_gemm("fp8", PEAK_FP8, (struct gemm_shape){512, 256, 128, 3}, 1).bytes ==
                 3 * (512 * 128 + 128 * 256 + 2.0 * 512 * 256));
     assert_true(
@@ -190,7 +179,6 @@ static void test_result_of_eight_bit_product(void **state)
 /* One wave of small tiles is bound by shared memory: operands three times at 128 bytes a clock. */
 static void test_small_tiles_are_bound_by_shared_memory(void **state)
 {
-    (void)state;
     struct gpu_spec card = card_a100();
     card.hbm.bytes_per_s *= 1e6;
     card.kernel_start_s = 0;
@@ -214,7 +202,6 @@ static bool lookup_fixed(const struct kernel_profile *profile, const struct gpu_
 /* Expected maxima of n normal draws (Harter, Biometrika 48, 1961, table 1). */
 static void test_slowest_of_many(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t count;
         double deviations;
@@ -231,7 +218,6 @@ static void test_slowest_of_many(void **state)
 
 static void test_profile_comes_first(void **state)
 {
-    (void)state;
     struct gpu_spec card = card_h100();
     struct kernel_source source = {.lookup = lookup_fixed};
     struct kernel gemm = gpu_kernel_gemm("g", PEAK_BF16, (struct gemm_shape){64, 64, 64, 1}, 2);
@@ -318,7 +304,6 @@ static bool kernel_of_row(const struct table *t, struct kernel *out)
  */
 static void test_beside_published_kernels(void **state)
 {
-    (void)state;
     static struct table t;
     struct gpu_spec cards[] = {card_a100(), card_h100()};
     unsigned rows = 0;
@@ -383,7 +368,6 @@ static void layer_times(const struct gpu_spec *gpu, const struct layer *layer, i
 
 static void test_beside_published_layers(void **state)
 {
-    (void)state;
     static struct table t;
     static struct layer layer;
     struct gpu_spec gpu = card_a100();

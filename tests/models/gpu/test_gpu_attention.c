@@ -1,13 +1,8 @@
 /* Times of flash kernels against their curves, heads, and operands of eight bits. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "tests/models/gpu/cards.h"
+#include "tests/test.h"
 
 static double model_time(const struct gpu_spec *gpu, const struct kernel *kernel)
 {
@@ -33,7 +28,6 @@ static double attention_of_head(const struct gpu_spec *card, double size)
 /* The same FLOPs in heads of other sizes: the card's ratios at 64 and 256, padding below 32. */
 static void test_attention_heads(void **state)
 {
-    (void)state;
     struct gpu_spec card = card_h100();
     card.kernel_start_s = 0;
     double at_128 = attention_of_head(&card, 128);
@@ -67,7 +61,6 @@ static double narrow_speedup(const struct gpu_spec *card, double size, bool back
  * an 8-bit peak gains nothing. */
 static void test_attention_narrow(void **state)
 {
-    (void)state;
     struct gpu_spec card = card_h100();
     card.kernel_start_s = 0;
     card.hbm.bytes_per_s *= 1e6;
@@ -83,7 +76,6 @@ static void test_attention_narrow(void **state)
 /* R / (1 + s0 / s) on the FLOPs done, at the head size of the curve and with a full card. */
 static void test_attention_curve(void **state)
 {
-    (void)state;
     struct gpu_spec card = card_h100();
     card.kernel_start_s = 0;
     for (double s = 512; s <= 16384; s *= 2) {

@@ -5,14 +5,9 @@
 #include "models/gpu/gpu_power.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "tests/models/gpu/cards.h"
+#include "tests/test.h"
 
 #define BYTE_ENERGY_J (8 * 3.9e-12)
 
@@ -47,7 +42,6 @@ static bool near(double a, double b)
 
 static void test_sustained_share(void **state)
 {
-    (void)state;
     struct gpu_spec gpu = hopper(700);
     assert_true(gpu_power_sustained_ratio(&gpu) == 0.70);
     gpu = hopper(350); /* below the floor the clock goes with what is left of the cap */
@@ -76,7 +70,6 @@ static void test_sustained_share(void **state)
 /* 350 W instead of 700 W: a large product by the ratio of what is left, a stream not at all. */
 static void test_half_the_cap(void **state)
 {
-    (void)state;
     struct gpu_spec full = hopper(700), half = hopper(350);
     full.kernel_start_s = half.kernel_start_s = 0;
     struct kernel k =
@@ -170,7 +163,6 @@ static bool never_above_the_cap(time_fn *time)
 
 static void test_laws(void **state)
 {
-    (void)state;
     assert_true(higher_caps_are_never_slower(model_s));
     assert_false(higher_caps_are_never_slower(dislikes_power));
     assert_true(never_above_the_cap(model_s));
@@ -180,7 +172,6 @@ static void test_laws(void **state)
 /* Adding into fp32 moves more bytes, which take a share of the cap. */
 static void test_traffic_takes_power(void **state)
 {
-    (void)state;
     struct gpu_spec gpu = hopper(700);
     struct kernel plain =
         gpu_kernel_gemm("g", PEAK_BF16, (struct gemm_shape){16384, 16384, 4096, 1}, 2);
@@ -195,7 +186,6 @@ static void test_traffic_takes_power(void **state)
 /* In a short run the card issues what it can, whatever its cap. */
 static void test_unthrottled(void **state)
 {
-    (void)state;
     struct gpu_spec gpu = hopper(350), rested = gpu_power_unthrottled(&gpu);
     struct kernel k = gpu_kernel_gemm("g", PEAK_BF16, (struct gemm_shape){8192, 8192, 8192, 1}, 2);
     assert_true(gpu_power_sustained_ratio(&rested) == 0.95);
@@ -209,7 +199,6 @@ static void test_unthrottled(void **state)
  * holds are felt where tiles are issued, not where the cap decides. */
 static void test_costs_of_eight_bit_products(void **state)
 {
-    (void)state;
     struct gpu_spec card = card_h100();
     card.hbm.bytes_per_s *= 1e6;
     card.kernel_start_s = 0;

@@ -4,16 +4,11 @@
  * for each SM, 100 bytes/s of which .5 are reached, 2 s to start a kernel. What a test does not ask
  * for is switched off. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/gpu/gpu.h"
 #include "models/workload/optimizer.h"
+#include "tests/test.h"
 
 #define NEVER 1e30
 
@@ -52,7 +47,6 @@ static double gemm_s(const struct gpu_spec *gpu, double m, double n, double k, d
  * products; splits of k fill idle SMs, for a second start. */
 static void test_waves_and_splits(void **state)
 {
-    (void)state;
     struct gpu_spec gpu = card();
     gpu.hbm.bytes_per_s = NEVER;
     double tile = 2 * 64 * 64 / 50.0;
@@ -75,7 +69,6 @@ static void test_waves_and_splits(void **state)
 /* A tile's operands pass 128 bytes a clock three times: 3 x (64 + 64) x (8 + 10) x 2 bytes. */
 static void test_shared_memory(void **state)
 {
-    (void)state;
     struct gpu_spec gpu = card();
     gpu.hbm.bytes_per_s = NEVER;
     gpu.clock_hz = 1e-3;
@@ -86,7 +79,6 @@ static void test_shared_memory(void **state)
  * 4,096 x 4,096 x 64 in tiles of 256 x 128: 512 tiles, 32 waves of 1,024 rows and 512 columns. */
 static void test_traffic(void **state)
 {
-    (void)state;
     struct gpu_spec gpu = card();
     gpu.peak_flops_per_s[PEAK_BF16] = NEVER;
     double operands = 2 * 4096.0 * 64 * 2, written = 4096.0 * 4096 * 2;
@@ -104,7 +96,6 @@ static void test_traffic(void **state)
  * sums in fp32. One tile, k = 160, by each split. */
 static void test_overlap(void **state)
 {
-    (void)state;
     struct gpu_spec gpu = card();
     double best_s = INFINITY;
     gpu.kernel_start_s = 0.125;
@@ -122,7 +113,6 @@ static void test_overlap(void **state)
 /* A product that adds into a kept result reads and writes it. */
 static void test_accumulation(void **state)
 {
-    (void)state;
     struct gpu_spec gpu = card();
     gpu.peak_flops_per_s[PEAK_BF16] = NEVER;
     gpu.l2_bytes = 0;
@@ -138,7 +128,6 @@ static void test_accumulation(void **state)
 /* A launch for each expert, on one card that they fill together. */
 static void test_products_by_expert(void **state)
 {
-    (void)state;
     struct gpu_spec gpu = card();
     struct kernel k = gpu_kernel_gemm("g", PEAK_BF16, (struct gemm_shape){64, 64, 8, 16}, 2);
     double together = gpu_kernel_time_s(&gpu, NULL, &k);
@@ -148,7 +137,6 @@ static void test_products_by_expert(void **state)
 
 static void test_other_kernels(void **state)
 {
-    (void)state;
     struct gpu_spec gpu = card();
     struct kernel k = gpu_kernel_memory("m", 600, 3);
     assert_true(gpu_kernel_time_s(&gpu, NULL, &k) == 600 / 50.0 + 3 * 2);
@@ -189,7 +177,6 @@ static double attention_s(const struct gpu_spec *gpu, struct core core)
  * k d each; a block of 128 rows on each of 16 SMs. */
 static void test_attention(void **state)
 {
-    (void)state;
     struct gpu_spec gpu = card();
     gpu.hbm.bytes_per_s = NEVER;
     gpu.kernel_start_s = 0;
@@ -212,7 +199,6 @@ static void test_attention(void **state)
  * block, which is twice the mean one, beside 2,048 blocks of the curve on 16 SMs. */
 static void test_attention_tail(void **state)
 {
-    (void)state;
     struct gpu_spec gpu = card();
     gpu.hbm.bytes_per_s = NEVER;
     gpu.kernel_start_s = 0;
@@ -234,7 +220,6 @@ static void test_attention_tail(void **state)
  * .14 and .35 for each time that the one exceeds the other. */
 static void test_mixed_heads(void **state)
 {
-    (void)state;
     struct gpu_spec gpu = card();
     gpu.hbm.bytes_per_s = NEVER;
     gpu.kernel_start_s = 0;
@@ -255,7 +240,6 @@ static void test_mixed_heads(void **state)
 /* Heads of 64 and 256 as given, straight in 1 / size between and beyond; below 32 padded. */
 static void test_attention_heads(void **state)
 {
-    (void)state;
     struct gpu_spec gpu = card();
     gpu.hbm.bytes_per_s = NEVER;
     gpu.kernel_start_s = 0;
@@ -277,7 +261,6 @@ static void test_attention_heads(void **state)
  * backward these and do read, and dq, dk, dv written. */
 static void test_attention_traffic(void **state)
 {
-    (void)state;
     struct gpu_spec gpu = card();
     gpu.attention.forward[ATTENTION_FLASH2][1] = (struct attention_curve){NEVER, 0};
     gpu.attention.backward[ATTENTION_FLASH2][1] = (struct attention_curve){NEVER, 0};
@@ -304,7 +287,6 @@ static void test_attention_traffic(void **state)
 /* All four curves of a kernel, or none counts. */
 static void test_has_attention(void **state)
 {
-    (void)state;
     struct gpu_spec gpu = card();
     struct attention_curve some = {1, 1};
     assert_true(gpu_has_attention(&gpu, ATTENTION_MATH));
@@ -324,7 +306,6 @@ static void test_has_attention(void **state)
  * second time. */
 static void test_optimizers(void **state)
 {
-    (void)state;
     const double block = 1 + 4 / 256.0;
     const struct {
         const char *name;
@@ -358,7 +339,6 @@ static void test_optimizers(void **state)
 
 static void test_precisions(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         enum peak_kind gemm, attention;

@@ -1,16 +1,11 @@
 /* Times by a profile: a measured shape takes its measured time, between shapes the ratio to the
  * model is kept, outside it is told, and far away the model answers. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/profile/profile_time.h"
 #include "tests/models/gpu/cards.h"
+#include "tests/test.h"
 
 static struct gpu_spec gpu;
 

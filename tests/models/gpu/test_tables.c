@@ -1,11 +1,5 @@
 /* The tables of fields, precisions and optimizers: every field once, with room in its struct, a
  * sentence, a sane range; rows that add up to the published bytes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +7,7 @@
 #include "models/workload/optimizer.h"
 #include "models/workload/software.h"
 #include "models/workload/transformer.h"
+#include "tests/test.h"
 
 static size_t size_of(enum param_type type)
 {
@@ -103,7 +98,6 @@ static size_t unclaimed_bytes(const struct param *table, unsigned count, size_t 
  * the curves and head sizes of unfused attention, which has none, has a row. */
 static void test_every_field_has_a_row(void **state)
 {
-    (void)state;
     assert_int_equal(
         unclaimed_bytes(software_params, software_param_count, sizeof(struct software_profile)),
         WORD);
@@ -115,7 +109,6 @@ static void test_every_field_has_a_row(void **state)
 
 static void test_a_bad_row_is_noticed(void **state)
 {
-    (void)state;
     struct param p = software_params[0];
     assert_true(row_holds(&p, sizeof(struct software_profile)));
     p.fallback = "often";
@@ -141,7 +134,6 @@ static double state_bytes(const char *precision, const char *optimizer)
 
 static void test_state_bytes(void **state)
 {
-    (void)state;
     assert_true(state_bytes("bf16", "adam") == 16.0);
     assert_true(state_bytes("fp16", "adamw") == 16.0);
     assert_true(state_bytes("fp32", "adamw") == 16.0);
@@ -157,7 +149,6 @@ static void test_state_bytes(void **state)
 /* Formats of the master copy and of each moment, by their bytes. */
 static void test_state_formats(void **state)
 {
-    (void)state;
     static const double masters[] = {4, 4, 2, 2, 0}, moments[] = {4, 4, 2, 2, 1};
     const struct optimizer *adam = optimizer_find("adamw"), *eight = optimizer_find("adam8bit");
     const struct precision *bf16 = precision_find("bf16"), *fp32 = precision_find("fp32");
@@ -179,7 +170,6 @@ static void test_state_formats(void **state)
 /* A block of one 3 x 5 matrix and a vector of 4; and of a table alone. */
 static void test_moment_extents(void **state)
 {
-    (void)state;
     const struct state_shape block = {19, 15, 8, 15}, table = {15, 0, 8, 15};
     assert_true(optimizer_extent_ratio(EXTENT_ALL, &block) == 1.0);
     assert_true(optimizer_extent_ratio(EXTENT_VECTORS, &block) == 4 / 19.0);

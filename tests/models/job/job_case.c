@@ -1,14 +1,9 @@
 #include "tests/models/job/job_case.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "sim/units.h"
+#include "tests/test.h"
 
 void job_case_make(struct job_case *job, double work_s, double step_s)
 {

@@ -1,12 +1,8 @@
 #include "tests/models/job/job_paper.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/test.h"
 
 void job_paper_make(struct job_case *job, double work_s)
 {

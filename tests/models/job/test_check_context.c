@@ -1,11 +1,4 @@
 /* A failing CHECK tells where the play of a step, or of weeks, stands. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -15,6 +8,7 @@
 #include "tests/child.h"
 #include "tests/models/job/job_case.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 #include "topology/topology_kind.h"
 
 /* A profile that is asked while the programs are written: before the first event. */
@@ -77,7 +71,6 @@ static void output_of(void (*act)(void), char *text, size_t bytes)
 
 static void test_a_step(void **state)
 {
-    (void)state;
     char text[2048];
     output_of(fail_in_a_step, text, sizeof text);
     assert_non_null(strstr(text, "at simulated time 0 s, event 0, seed 77\n"));
@@ -85,7 +78,6 @@ static void test_a_step(void **state)
 
 static void test_weeks(void **state)
 {
-    (void)state;
     char text[2048];
     output_of(fail_in_weeks, text, sizeof text);
     assert_non_null(strstr(text, "at simulated time 100 s, event 10, seed 77\n"));

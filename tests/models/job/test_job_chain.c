@@ -2,16 +2,11 @@
  * appears exactly once where the policy walks it, and nowhere else. Retirement, slow units, and the
  * draws that policies under comparison share. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "sim/units.h"
 #include "tests/models/job/job_paper.h"
+#include "tests/test.h"
 
 #define BIT(link) (1u << LINK_##link)
 #define FIND (BIT(DETECT) | BIT(DIAGNOSE))
@@ -84,7 +79,6 @@ static void check_links(const struct job_result *out, const struct told *told, u
  * Where no spare stands by, the repair of 900 s is over at 960, whatever came before the wait. */
 static void test_links_of_policies(void **state)
 {
-    (void)state;
     static const struct {
         const char *policy;
         uint64_t spares;
@@ -126,7 +120,6 @@ static void test_links_of_policies(void **state)
 /* A restart mends it: no policy waits for a node or takes one, and each walks the same links. */
 static void test_links_of_software(void **state)
 {
-    (void)state;
     static const struct {
         const char *policy;
         unsigned links;
@@ -156,7 +149,6 @@ static void test_links_of_software(void **state)
  * step (at 60), and the two steps' worth that it makes alone until its work is done. */
 static void test_links_beside_others(void **state)
 {
-    (void)state;
     struct job_result out;
     struct told told;
     const unsigned links = FIND | RUN | BIT(CORDON) | BIT(ALLOCATE);
@@ -176,7 +168,6 @@ static void test_links_beside_others(void **state)
  */
 static void test_retirement(void **state)
 {
-    (void)state;
     static const struct trace_event log[] = {{20, 0, 5, "x"},  {40, 1, 5, "x"},  {60, 0, 5, "x"},
                                              {80, 1, 5, "x"},  {100, 1, 5, "x"}, {120, 0, 5, "x"},
                                              {140, 0, 5, "x"}, {160, 0, 5, "x"}};
@@ -203,7 +194,6 @@ static void test_retirement(void **state)
 /* Retired nodes come back neither to the job nor to stand by: each takes one of the spares. */
 static void test_retirement_takes_spares(void **state)
 {
-    (void)state;
     static const struct trace_event log[] = {{20, 0, 5, "x"}, {40, 2, 5, "x"}, {60, 3, 5, "x"}};
     for (uint64_t after = 0; after <= 1; after++) {
         struct job_case job;
@@ -229,7 +219,6 @@ static void test_retirement_takes_spares(void **state)
  * another one is slow until 140: six slow steps. Once it is well it may become slow again. */
 static void test_slow_twice(void **state)
 {
-    (void)state;
     static const struct {
         struct trace_event second;
         double wall, degraded;
@@ -305,7 +294,6 @@ static void meet_failures(const char *policy, uint64_t spares, double interval_s
  * same cause and number, with the same repairs: up to the end of the shorter of the two runs. */
 static void test_common_failures(void **state)
 {
-    (void)state;
     static const struct duration fixed = {DURATION_FIXED, 60.0, 0.0};
     static const struct duration drawn = {DURATION_EXPONENTIAL, 600.0, 0.0};
     static const struct {
@@ -333,7 +321,6 @@ static void test_common_failures(void **state)
 /* Each purpose has draws of its own: of one failure, and of one seed. */
 static void test_own_draws(void **state)
 {
-    (void)state;
     static const char *const purposes[] = {"repair",        "detect",       "in place", "escalate",
                                            "manual repair", "repair fails", "slow time"};
     enum {

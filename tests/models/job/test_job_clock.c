@@ -1,16 +1,11 @@
 /* The clocks, what is due at a boundary, and the account alone: moments and sums by hand. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "models/job/parts/job_account.h"
 #include "models/job/parts/job_clock.h"
 #include "models/job/parts/job_plans.h"
 #include "tests/models/fleet/fleet_case.h"
+#include "tests/test.h"
 
 /* Node 0 fails at 100, 130 and 400 s of exposed time. */
 static const struct trace_event FAILURES[] = {{.at_s = 100.0}, {.at_s = 130.0}, {.at_s = 400.0}};
@@ -29,7 +24,6 @@ static struct fleet *make_fleet(struct arena *arena, struct fleet_case *out)
  * wall; the next comes 30 s of exposed time after it. */
 static void test_exposed_time(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct fleet_case fleet_case;
     struct fleet_event event;
@@ -60,7 +54,6 @@ static void test_exposed_time(void **state)
 /* A node that leaves in the middle of a phase takes its failures with it, and brings them back. */
 static void test_nodes_leave_within_a_phase(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct fleet_case fleet_case;
     struct job_clock clock;
@@ -81,7 +74,6 @@ static void test_nodes_leave_within_a_phase(void **state)
 
 static void test_plans(void **state)
 {
-    (void)state;
     struct job_plans plans;
     job_plans_create(&plans, 0.0);
     job_plans_next_maintenance(&plans);
@@ -113,7 +105,6 @@ static void keep(void *context, const struct interruption *interruption)
  * s, load 7 s, start 10 s; 20 s of maintenance; the work is done and 10 s are left. */
 static void test_account(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct interruption told = {0};
     struct job_result out = {0};

@@ -2,15 +2,10 @@
  * them, failures of every scope, tainted and unreadable copies. */
 #include <limits.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "models/job/parts/job_copies.h"
 #include "sim/random.h"
+#include "tests/test.h"
 
 enum {
     MOVES = 300,
@@ -219,7 +214,6 @@ static void strike(struct play *play)
 
 static void test_against_lists(void **state)
 {
-    (void)state;
     static struct play play;
     uint64_t dropped = 0;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
@@ -243,7 +237,6 @@ static void test_against_lists(void **state)
 /* The state is saved where the safest level has all of it, and durable. */
 static void test_is_saved(void **state)
 {
-    (void)state;
     static struct play play;
     struct arena *arena = arena_create();
     make(&play, arena, 1);

@@ -1,17 +1,12 @@
 /* Why a job of weeks ends: its work done, its time up, no node left to wait for, or a limit where
  * it would restart for ever. What never ends is ended by the alarm. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/time.h>
 
-#include <cmocka.h>
-
 #include "sim/units.h"
 #include "tests/models/job/job_case.h"
+#include "tests/test.h"
 
 enum {
     PATIENCE_S = 60
@@ -27,14 +22,12 @@ static void patience(long seconds)
 
 static int set_up(void **state)
 {
-    (void)state;
     patience(PATIENCE_S);
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    (void)state;
     patience(0);
     return 0;
 }
@@ -43,7 +36,6 @@ static int tear_down(void **state)
  * The job once looked for a lemon for ever, when the last one was mended. */
 static void test_mended_lemons(void **state)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++) {
         struct job_case job;
         struct job_result out;
@@ -66,7 +58,6 @@ static void test_mended_lemons(void **state)
  * without, it is given up at the limit, and what it spent up to there is told. */
 static void test_restarts_in_vain(void **state)
 {
-    (void)state;
     for (unsigned has_duration = 0; has_duration < 2; has_duration++) {
         struct job_case job;
         struct job_result out;
@@ -93,7 +84,6 @@ static void test_restarts_in_vain(void **state)
 /* The same failures leave a job alone that gets on between them: a kept step is progress. */
 static void test_slow_progress_is_progress(void **state)
 {
-    (void)state;
     struct job_case job;
     struct job_result out;
     job_case_make(&job, 2e4, 0.05);
@@ -108,7 +98,6 @@ static void test_slow_progress_is_progress(void **state)
 /* Maintenance each second keeps a step each time: nothing is in vain, but there is an end. */
 static void test_planned_stops(void **state)
 {
-    (void)state;
     struct job_case job;
     struct job_result out;
     job_case_make(&job, 100.0 * YEAR, 0.5);
@@ -124,7 +113,6 @@ static void test_planned_stops(void **state)
 /* A maintenance that undoes all of the work, which takes longer than there is between two. */
 static void test_stopped_in_vain(void **state)
 {
-    (void)state;
     struct job_case job;
     struct job_result out;
     job_case_make(&job, 100.0, 1.0);
@@ -139,7 +127,6 @@ static void test_stopped_in_vain(void **state)
 
 static void test_no_node_left(void **state)
 {
-    (void)state;
     static const struct trace_event event = {.at_s = 30.0, .repair_s = 5.0};
     for (unsigned has_duration = 0; has_duration < 2; has_duration++) {
         struct job_case job;
@@ -175,7 +162,6 @@ static bool watch(void *context, double done_ratio)
 /* Whoever watches is told a share that only grows, and may stop the run: by time, and by work. */
 static void test_watched(void **state)
 {
-    (void)state;
     for (unsigned by_work = 0; by_work < 2; by_work++) {
         struct job_case job;
         struct job_result out;
@@ -207,7 +193,6 @@ static void test_watched(void **state)
  * what is found costs no more than 1 % above Daly's exact time of the best interval. */
 static void test_search_has_a_budget(void **state)
 {
-    (void)state;
     const double m = MINUTE, delta = 2.0, tau = checkpoint_optimum_s(delta, m);
     struct job_case job;
     struct watched all = {.stop_at = 2.0}, some = {.stop_at = 0.1};
@@ -236,7 +221,6 @@ static void test_search_has_a_budget(void **state)
 
 static void test_names(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < JOB_END_COUNT; i++) {
         bool limit = strstr(job_end_docs[i], "a limit: ") == job_end_docs[i];
         assert_int_equal(limit, job_end_is_limit((enum job_end)i));

@@ -1,16 +1,11 @@
 /* Expected times of checkpointed work under Poisson failures, which have closed forms: J. T. Daly,
  * Future Generation Computer Systems 22, 2006; derivations in docs/models/jobs.md. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "sim/units.h"
 #include "tests/models/job/job_daly.h"
+#include "tests/test.h"
 
 enum {
     REPLICATIONS = 10000
@@ -36,7 +31,6 @@ static void check_mean(const struct job_sample *sample, double expected_s)
 
 static void test_expected_times(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < DALY_ROWS; i++) {
         for (int strike = STRIKE_ALWAYS; strike <= STRIKE_WORKING; strike++) {
             struct job_case job;
@@ -54,7 +48,6 @@ static void test_expected_times(void **state)
 /* The first row, its restart preceded by a time D that failures cannot strike. */
 static void test_sheltered_downtime(void **state)
 {
-    (void)state;
     const struct daly_row *row = &daly_rows[0];
     const double m = row->mtbf, d = 0.5;
     struct job_case job;
@@ -73,7 +66,6 @@ static void test_sheltered_downtime(void **state)
  * 6 / K), which the width allows for. */
 static void test_variance(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < DALY_ROWS; i++) {
         struct job_case job;
         job_daly_make(&job, &daly_rows[i], STRIKE_ALWAYS);
@@ -92,7 +84,6 @@ static void test_variance(void **state)
  */
 static void test_asynchronous(void **state)
 {
-    (void)state;
     const double m = 4.0, r = 0.2, c = 0.02, p = 0.4, tau = 0.75, s = tau + c;
     const unsigned segments = 100;
     struct job_case job;
@@ -121,7 +112,6 @@ static double cost(const struct job_case *given, double interval_s, double *erro
  */
 static void test_optimum(void **state)
 {
-    (void)state;
     const double m = 3.0 * HOUR, delta = 0.05 * HOUR, work = 400.0 * HOUR;
     double tau = checkpoint_optimum_s(delta, m), error, at, worse;
     struct job_case job;
@@ -161,7 +151,6 @@ static double erlang_b(unsigned servers, double load)
  * stands, and nothing fails. Insensitive to the law of repair (Sevastyanov 1957). */
 static void test_spares(void **state)
 {
-    (void)state;
     const double expected = erlang_b(13, 3.79e-3 * 2048);
     assert_true(fabs(expected - 0.02609) < 1e-5);
     const struct duration repairs[] = {{DURATION_FIXED, 24 * HOUR, 0.0},
@@ -199,7 +188,6 @@ static void test_spares(void **state)
  * of a cluster that is new after each failure. */
 static void test_renewal_of_one(void **state)
 {
-    (void)state;
     const double each = 3.0931 * HOUR;
     struct job_case job;
     job_case_make(&job, HOUR, HOUR);
@@ -243,7 +231,6 @@ static double ettr(double m, double tau, double delta, double restart, double *s
  * exact values are those of 16,000 and 8,000 GPUs. */
 static void test_rsc1(void **state)
 {
-    (void)state;
     static const struct {
         double gpus, tau, exact;
     } cases[] = {{16000, 1.0, 0.720}, {16000, 1.0 / 12, 0.934}, {8000, 0.5, 0.913}};
@@ -260,7 +247,6 @@ static void test_rsc1(void **state)
  * and more than 90 % effective time, which leaves a region of stalls and restarts. */
 static void test_llama3(void **state)
 {
-    (void)state;
     static const struct {
         double stall_s, restart_min;
         bool reached;

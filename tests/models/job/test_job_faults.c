@@ -1,14 +1,9 @@
 /* Faults that do not stop the job when they begin: how long they last, whom they slow, which copies
  * they spoil. Worked out on paper; chains and saves take no time here, a step 10 s. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "tests/models/job/job_case.h"
+#include "tests/test.h"
 
 enum {
     NEVER_S = 1000000000
@@ -52,7 +47,6 @@ static void ends_at(const struct job_case *job, double wall_s, struct job_result
  * waited for. */
 static void test_slow_part_goes_with_its_node(void **state)
 {
-    (void)state;
     static const struct {
         const char *policy;
         int unit_kind;
@@ -85,7 +79,6 @@ static void test_slow_part_goes_with_its_node(void **state)
 /* It gets well by itself after its time, or never where that is 0. */
 static void test_how_long_it_is_slow(void **state)
 {
-    (void)state;
     static const struct {
         double time_s;
         unsigned slow_steps;
@@ -106,7 +99,6 @@ static void test_how_long_it_is_slow(void **state)
  * of 10 s where the slow node stands idle. Of three nodes the middle one serves both replicas. */
 static void test_slow_part_of_an_idle_node(void **state)
 {
-    (void)state;
     static const struct {
         uint32_t nodes, slow_node, lost_node;
         double step_s;
@@ -133,7 +125,6 @@ static void test_slow_part_of_an_idle_node(void **state)
  * 5 on: the first step takes 10 s, those that begin before it is found 20 s. */
 static void test_when_it_is_found(void **state)
 {
-    (void)state;
     static const struct {
         double detect_s;
         unsigned slow_steps;
@@ -158,7 +149,6 @@ static void test_when_it_is_found(void **state)
  * from 40 to 240, eight of 10 s. */
 static void test_found_too_late(void **state)
 {
-    (void)state;
     struct job_case job;
     struct job_result out;
     const struct trace_event first = {.at_s = 5, .unit = 3, .repair_s = NEVER_S};
@@ -178,7 +168,6 @@ static void test_found_too_late(void **state)
  * sixteen of 20 s. */
 static void test_many_at_a_time(void **state)
 {
-    (void)state;
     enum {
         CARDS = 20
     };
@@ -206,7 +195,6 @@ static void test_many_at_a_time(void **state)
  * since the onset is found worthless: 40 s of work are left then, or none. */
 static void test_corruption_that_is_cured(void **state)
 {
-    (void)state;
     static const struct {
         double onset_s, stop_s;
         uint32_t node;

@@ -1,15 +1,10 @@
 /* Figures of a job of weeks, worked out on paper: the worst of many hours, cost and energy, many
  * slow units at a time, and the interval where it has a closed form or an end. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "sim/units.h"
 #include "tests/models/job/job_paper.h"
+#include "tests/test.h"
 
 /* A hundred times 30 minutes of steps and a save of 3. Undisturbed, the worst hour holds two saves
  * whole: 3 + 30 + 3 minutes. A failure 15 minutes after the n-th save makes one idle stretch of the
@@ -17,7 +12,6 @@
  * other 22. One that strikes twice in a row has two restarts. */
 static void test_worst_of_many_hours(void **state)
 {
-    (void)state;
     static const struct {
         unsigned save;
         double again_min; /* 0: once */
@@ -49,7 +43,6 @@ static void test_worst_of_many_hours(void **state)
 /* A run of an hour to the second has one hour; a shorter one has none. */
 static void test_worst_hour_of_short_runs(void **state)
 {
-    (void)state;
     const struct job_observer observer = {.worst_hour = true};
     for (unsigned steps = 5; steps <= 6; steps++) {
         struct job_case job;
@@ -65,7 +58,6 @@ static void test_worst_hour_of_short_runs(void **state)
  * whole. One stop too many to be kept, and nothing is said. */
 static void test_worst_hour_of_too_many_stops(void **state)
 {
-    (void)state;
     const struct job_observer observer = {.worst_hour = true};
     for (unsigned more = 0; more <= 1; more++) {
         struct job_case job;
@@ -88,7 +80,6 @@ static void test_worst_hour_of_too_many_stops(void **state)
  * room for checkpoints costs 7 an hour. */
 static void test_cost_and_energy(void **state)
 {
-    (void)state;
     static const struct {
         const char *policy;
         double cost_usd, energy_j;
@@ -121,7 +112,6 @@ static void test_cost_and_energy(void **state)
 /* Steps that a slow card draws out are at full power: 10 s, then 7 times 20; two saves of 8 s. */
 static void test_energy_of_slow_steps(void **state)
 {
-    (void)state;
     struct job_case job;
     struct job_result out;
     const struct trace_event event = {.at_s = 5};
@@ -159,7 +149,6 @@ static void slow_units(struct job_case *job, const struct trace_event *events, u
  * last 20 s, up to 110, and four 12.5 s. */
 static void test_many_slow_units(void **state)
 {
-    (void)state;
     for (unsigned last = 0; last < 2; last++) {
         for (unsigned heals = 0; heals < 2; heals++) {
             struct trace_event bad = {.at_s = last ? 9.5 : 0.5, .unit = 15}, mild[MILD];

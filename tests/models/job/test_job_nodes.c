@@ -1,17 +1,12 @@
 /* Nodes, spares, crews and replicas under random play, against where each node stands by a plain
  * list: every node is in one place, the queue is first in, first out, the spares are last in, first
  * out, and a replica takes part where it should. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/job/parts/job_nodes.h"
 #include "models/job/parts/job_replicas.h"
 #include "sim/random.h"
+#include "tests/test.h"
 
 enum {
     POSITIONS = 9,
@@ -194,7 +189,6 @@ static void compare(const struct play *play)
 
 static void test_random_play(void **state)
 {
-    (void)state;
     uint32_t retired = 0, waited = 0;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         struct arena *arena = arena_create();
@@ -225,7 +219,6 @@ static void test_random_play(void **state)
 /* Two of three replicas walk chains of their own; one of them is struck again before it is back. */
 static void test_ways_back(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct job_spec spec = {.nodes = 3, .replicas = 3};
     struct job_replicas replicas;

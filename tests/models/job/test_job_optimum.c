@@ -1,15 +1,10 @@
 /* The optimum between saves: its closed form, the bounds of the search, and the law that no other
  * interval does better, whatever the scenario holds. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "sim/units.h"
 #include "tests/models/job/job_case.h"
+#include "tests/test.h"
 
 static double interval_of(const struct job_case *job, const char *kind)
 {
@@ -24,7 +19,6 @@ static double interval_of(const struct job_case *job, const char *kind)
  * are slowed to a half, a quarter, four fifths; the stalls count whole. */
 static void test_cost_of_a_save(void **state)
 {
-    (void)state;
     const double cost_s = 1.0 + 2.0 + 4.0 + 10 * 0.5 + 20 * 0.75 + 30 * 0.2;
     struct job_case job;
     job_case_make(&job, 1000 * HOUR, 10.0);
@@ -53,7 +47,6 @@ static void test_cost_of_a_save(void **state)
  * where the drives ask for a longer one, theirs. */
 static void test_ends_of_the_interval(void **state)
 {
-    (void)state;
     struct job_case job;
     job_case_make(&job, 600.0, 10.0);
     job_case_save(&job, 0.0, 8.0, 0.0);
@@ -91,7 +84,6 @@ static void test_ends_of_the_interval(void **state)
  * and how far back what is kept reaches. */
 static void test_whole_steps_between_saves(void **state)
 {
-    (void)state;
     struct job_case job;
     job_case_make(&job, 9000.0, 10.0);
     job_case_save(&job, 25.0, 1.0, 0.0);
@@ -122,7 +114,6 @@ static void test_whole_steps_between_saves(void **state)
  * work. */
 static void test_search_reaches_its_upper_end(void **state)
 {
-    (void)state;
     struct job_case job;
     job_case_make(&job, 1e6, 1.0);
     job_case_save(&job, 0.0, 10.0, 0.0);
@@ -145,7 +136,6 @@ static void test_search_reaches_its_upper_end(void **state)
  * save has two intervals). */
 static void test_search_reaches_its_lower_end(void **state)
 {
-    (void)state;
     static const struct {
         double work_s, closed_s, step_s, persist_s, every, lowest_s;
     } rows[] = {
@@ -209,7 +199,6 @@ static bool better(struct search *search, double interval_s)
  * beginning. */
 static void test_search_tries_what_it_promises(void **state)
 {
-    (void)state;
     static const struct {
         double failures;
         unsigned up, replications;
@@ -367,7 +356,6 @@ static void compare(const struct world *world, double found_s, double factor, co
  * times the optimum keeps more work by three standard errors of the difference. */
 static void test_none_is_better(void **state)
 {
-    (void)state;
     static const double factors[] = {1 / 30., 0.15, 0.4, 0.8, 1.25, 2.5, 8, 30};
     for (unsigned w = 0; w < sizeof worlds / sizeof worlds[0]; w++) {
         const struct world *world = &worlds[w];
@@ -406,7 +394,6 @@ static double optimum_of_silent(double keep, double found_after_s)
  * where enough are kept the closed form is near. */
 static void test_kept_copies_reach_back(void **state)
 {
-    (void)state;
     const double closed_s = checkpoint_optimum_s(20.0, 1.0 / (1.0 / (8 * HOUR) + 1.0 / (3 * DAY)));
     for (double keep = 2; keep <= 64; keep *= 2) {
         const double found_s = optimum_of_silent(keep, DAY);
@@ -420,7 +407,6 @@ static void test_kept_copies_reach_back(void **state)
 /* Tainted are all that are kept where the mean detection is as long as they reach back. */
 static void test_tainted(void **state)
 {
-    (void)state;
     struct job_case job;
     double keep = 0.0;
     make_world(&worlds[2], &job); /* two are kept, found after a day */
@@ -445,7 +431,6 @@ static void test_tainted(void **state)
 /* Who says when it saves, and how far apart. */
 static void test_rules(void **state)
 {
-    (void)state;
     struct checkpoint_spec spec = {.interval_s = 90.0};
     assert_int_equal(job_save_rule(&spec), SAVE_nothing);
     assert_true(job_between_saves_s(&spec, 10.0) == 0.0);

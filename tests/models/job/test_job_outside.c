@@ -1,14 +1,9 @@
 /* The heap of what comes from outside, against a plain list that is searched for the first. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "models/job/parts/job_outside.h"
 #include "sim/random.h"
+#include "tests/test.h"
 
 enum {
     MOVES = 2000,
@@ -70,7 +65,6 @@ static void play(struct arena *arena, uint64_t seed)
 
 static void test_order(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     for (uint64_t seed = 0; seed < SEEDS; seed++)
         play(arena, seed);
@@ -79,7 +73,6 @@ static void test_order(void **state)
 
 static void test_equal_moments_come_as_pushed(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct job_outside outside;
     job_outside_create(&outside, arena);
@@ -95,7 +88,6 @@ static void test_equal_moments_come_as_pushed(void **state)
 
 static void test_never_is_not_kept(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct job_outside outside;
     job_outside_create(&outside, arena);

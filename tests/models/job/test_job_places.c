@@ -2,16 +2,11 @@
  * draws that depend on the number of the chain. And the list of faults: what comes of one that is
  * over does not come to the next in its row. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/job/parts/job_chain.h"
 #include "models/job/parts/job_faults.h"
+#include "tests/test.h"
 
 static const int ORDER[] = {LINK_DETECT,        LINK_DIAGNOSE, LINK_CORDON,    PLACE_WAIT,
                             LINK_ALLOCATE,      LINK_SCHEDULE, LINK_PROVISION, LINK_START,
@@ -38,7 +33,6 @@ static void choose_all(struct job_chain *chain)
 
 static void test_places_in_order(void **state)
 {
-    (void)state;
     struct job_spec spec;
     struct failure_cause causes[2];
     struct job_chain chain;
@@ -61,7 +55,6 @@ static void test_places_in_order(void **state)
  * watchdog of the second cause notices after 3 s. */
 static void test_times(void **state)
 {
-    (void)state;
     static const struct chain_time expected[] = {
         {LINK_DETECT, 10},        {LINK_DIAGNOSE, 20},  {LINK_ALLOCATE, 40},
         {LINK_SCHEDULE, 50},      {LINK_PROVISION, 60}, {LINK_START, 70},
@@ -92,7 +85,6 @@ static void test_times(void **state)
 
 static void test_where_failures_strike(void **state)
 {
-    (void)state;
     struct job_spec spec;
     struct failure_cause causes[2];
     struct job_chain chain;
@@ -113,7 +105,6 @@ static void test_where_failures_strike(void **state)
 /* The same chain draws the same, another one anew; each load of a chain is drawn by itself. */
 static void test_draws(void **state)
 {
-    (void)state;
     struct job_spec spec;
     struct failure_cause causes[2];
     struct job_chain chain, again;
@@ -159,7 +150,6 @@ static struct outside_event heard(const struct job_faults *faults, uint32_t id,
 
 static void test_faults(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct job_faults faults;
     job_faults_create(&faults, arena);
@@ -200,7 +190,6 @@ static void test_faults(void **state)
 /* Of six slow parts the four worst, whatever the order in which they come. */
 static void test_worst_parts(void **state)
 {
-    (void)state;
     static const struct condition_slow parts[] = {{0, false, 0.9}, {1, false, 0.5}, {2, true, 0.5},
                                                   {2, false, 0.5}, {3, false, 0.8}, {0, true, 0.7}};
     static const unsigned expected[] = {1, 2, 3, 5};

@@ -1,14 +1,9 @@
 /* What a job does about its failures, worked out on paper: levels of checkpoints, missing replicas,
  * slow and corrupt parts, wrong blame, maintenance. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "tests/models/job/job_paper.h"
+#include "tests/test.h"
 
 /* Host memory (each save, 2 s) and storage (each second one, 6 s more), steps of 10 s, saves after
  * 20 s of work: at 20-22, 42-50, 70-72. A failure at 80 loses 8 s, or 28 s where the copy in host
@@ -42,7 +37,6 @@ static double lost_at_80(int first_survival, int unit, double repair_s)
 
 static void test_survival(void **state)
 {
-    (void)state;
     job_paper_near(lost_at_80(SURVIVES_PROCESS, UNIT_JOB, 0.0), 8.0);
     job_paper_near(lost_at_80(SURVIVES_PROCESS, UNIT_NODE, 0.0), 8.0);
     job_paper_near(lost_at_80(SURVIVES_PROCESS, UNIT_NODE, 5.0), 28.0);
@@ -56,7 +50,6 @@ static void test_survival(void **state)
  * load and warm-up until 300; then saves at 340 and 388, and 4 s of a step until 400. */
 static void test_elastic(void **state)
 {
-    (void)state;
     struct job_case job;
     struct trace_event event = {.at_s = 60, .unit = 1, .repair_s = 200.0};
     job_paper_make(&job, 1000.0);
@@ -80,7 +73,6 @@ static void test_elastic(void **state)
  * back at 160, its replica at 196, in the job after the step that ends at 204. */
 static void test_replica_level(void **state)
 {
-    (void)state;
     struct job_case job;
     struct trace_event event = {.at_s = 60, .unit = 1, .repair_s = 100.0};
     job_paper_make(&job, 1000.0);
@@ -101,7 +93,6 @@ static void test_replica_level(void **state)
  * away half is missing. */
 static void test_scattered_replicas(void **state)
 {
-    (void)state;
     static const uint32_t on[] = {0, 2, 0, 2, 1, 3, 1, 3}, begin[] = {0, 2, 4, 6, 8};
     struct job_case job;
     struct trace_event event = {.at_s = 60, .unit = 1, .repair_s = 100.0};
@@ -131,7 +122,6 @@ static void keep_interruption(void *context, const struct interruption *interrup
  * 48 s; 8 s of a step at the end. */
 static void test_replica_struck_in_a_save(void **state)
 {
-    (void)state;
     struct job_case job;
     struct trace_event event = {.at_s = 44, .unit = 1, .repair_s = 0.0};
     job_paper_make(&job, 1000.0);
@@ -158,7 +148,6 @@ static void test_replica_struck_in_a_save(void **state)
 /* Below replicas_min the job stands until the node is back: 60 + 4 of detection, until 260. */
 static void test_elastic_minimum(void **state)
 {
-    (void)state;
     struct job_case job;
     struct trace_event event = {.at_s = 60, .unit = 1, .repair_s = 200.0};
     job_paper_make(&job, 80.0);
@@ -182,7 +171,6 @@ static void test_elastic_minimum(void **state)
  * a save: steps again at 206. Five steps took 20 s. */
 static void test_slow_unit(void **state)
 {
-    (void)state;
     struct job_case job;
     struct trace_event event = {.at_s = 50, .unit = 1, .repair_s = -1.0};
     job_paper_make(&job, 1000.0);
@@ -207,7 +195,6 @@ static void test_slow_unit(void **state)
 /* Corrupt from 50, found at 150: the saves begun at 88 and 136 are tainted, that of 40 is not. */
 static void test_silent_corruption(void **state)
 {
-    (void)state;
     for (uint64_t keep = 1; keep <= 3; keep++) {
         struct job_case job;
         struct trace_event event = {.at_s = 50, .unit = 0, .repair_s = 0.0};
@@ -242,7 +229,6 @@ static void test_silent_corruption(void **state)
 /* The wrong node is blamed: the fault strikes again as soon as the job runs. */
 static void test_wrong_blame(void **state)
 {
-    (void)state;
     struct job_case job;
     struct job_result out;
     struct trace_event event = {.at_s = 60, .unit = 1, .repair_s = 1e6};
@@ -270,7 +256,6 @@ static void test_wrong_blame(void **state)
  * maintenance until 244. */
 static void test_maintenance(void **state)
 {
-    (void)state;
     struct job_case job;
     struct job_result out;
     job_paper_make(&job, 1000.0);

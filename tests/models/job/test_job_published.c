@@ -4,16 +4,11 @@
  * 11,145.6 failures. Not modelled: 3 minutes of host selection when all standbys are gone (7 h in
  * all). */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "sim/units.h"
 #include "tests/models/job/job_case.h"
+#include "tests/test.h"
 
 enum {
     RUNS = 40
@@ -43,7 +38,6 @@ static void set_option(struct failure_cause *cause, const char *name, double val
 
 static void test_airesim(void **state)
 {
-    (void)state;
     struct job_case job;
     double wall = 0.0, failures = 0.0;
     job_case_make(&job, 6144 * HOUR, 1.0);

@@ -1,14 +1,9 @@
 /* Repairs, worked out on paper: crews and their queue, repairs that escalate, failures that a
  * restart mends, copies that cannot be read. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "tests/models/job/job_paper.h"
+#include "tests/test.h"
 
 /* The small job loses what is described at 60 and stands until `back_s`; 0: nothing is waited for.
  * Then start 16 s, load 12 s, warm-up 4 s, and the 40 s of work and 8 s of saving that are left. */
@@ -30,7 +25,6 @@ static void check(const struct job_case *job, double back_s)
 /* A rack of five nodes goes at once, each of them a hundred seconds of one crew. */
 static void test_crews(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t crews;
         double back_s;
@@ -51,7 +45,6 @@ static void test_crews(void **state)
  * are mended by the restart alone. What the log says counts for itself. */
 static void test_laws_of_repair(void **state)
 {
-    (void)state;
     static const struct {
         double own_s, escalate_ratio, in_place_ratio, log_s, back_s;
     } rows[] = {
@@ -79,7 +72,6 @@ static void test_laws_of_repair(void **state)
  * strikes 14 s after the second save, or the third. */
 static void test_unreadable_copies(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t keep;
         double saves;

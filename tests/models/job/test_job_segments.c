@@ -1,16 +1,11 @@
 /* Undisturbed stretches save by save against their closed form, and steps by ones and by many while
  * copies are written. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "models/job/parts/job_speed.h"
 #include "models/job/parts/job_steps.h"
 #include "sim/random.h"
+#include "tests/test.h"
 
 enum {
     INTERVAL = 12,
@@ -95,7 +90,6 @@ static void follow(const struct leap *leap, const struct checkpoint_plan *plan, 
 
 static void test_save_by_save(void **state)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         uint64_t thrown = 0;
         struct checkpoint_plan plan;
@@ -120,7 +114,6 @@ static void test_save_by_save(void **state)
 /* It does not hold where a copy is durable after the next save began, or levels are not nested. */
 static void test_where_it_holds(void **state)
 {
-    (void)state;
     struct checkpoint_plan plan = {.level_count = 2,
                                    .levels = {{.every = 2, .slowdown_ratio = 1.0},
                                               {.every = 4, .persist_s = 60, .slowdown_ratio = 1}}};
@@ -140,7 +133,6 @@ static void test_where_it_holds(void **state)
  * there until 122 at a quarter. From 102 on 10 s give 5 s of work, then 10 s give 2.5 s. */
 static void test_speed_while_copies_are_written(void **state)
 {
-    (void)state;
     static const struct job_observer nobody;
     struct arena *arena = arena_create();
     struct job_spec spec = {.steps = 100, .replicas = 1};
@@ -182,7 +174,6 @@ static void test_speed_while_copies_are_written(void **state)
 /* 10 steps of 4 replicas are 40 replica-steps: with three of them up that is 14 steps. */
 static void test_work_of_fewer_replicas(void **state)
 {
-    (void)state;
     struct job_spec spec = {.steps = 10, .replicas = REPLICAS};
     struct job_steps steps;
     job_steps_create(&steps, &spec, STEP_S, 6, NULL);

@@ -1,16 +1,11 @@
 /* Which stage a slow unit slows: GPUs by their number in the node, NICs by the first of the GPUs
  * that share them, by the place in the job where the node stands. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "sim/units.h"
 #include "tests/models/job/job_case.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 #include "topology/topology_kind.h"
 
 enum {
@@ -76,7 +71,6 @@ static void check_unit(struct condition_table *table, int unit_kind, uint32_t ni
 
 static void test_stages_of_units(void **state)
 {
-    (void)state;
     static const struct {
         int kind;
         uint32_t nics, unit, stage;
@@ -100,7 +94,6 @@ static void test_stages_of_units(void **state)
 /* A slow link is the NIC's, not the card's. */
 static void test_slow_link(void **state)
 {
-    (void)state;
     struct condition_table *table = uneven_stages();
     double step_s = condition_step_s(table, &condition_ideal);
     const struct trace_event event = {.at_s = 0.5 * step_s};
@@ -125,7 +118,6 @@ static void test_slow_link(void **state)
  * counts, whether it comes first or last, and three of the four mild ones of the first. */
 static void test_the_worst_count(void **state)
 {
-    (void)state;
     static const uint32_t stage_of_gpu[] = {0, 0, 0, 0, 0, 0, 1, 1};
     struct condition_table *table = uneven_stages();
     struct condition worst = condition_ideal;
@@ -163,7 +155,6 @@ static void test_the_worst_count(void **state)
  * four are fourteen of three. */
 static void test_steps_of_fewer_replicas(void **state)
 {
-    (void)state;
     struct condition_table *table = uneven_stages();
     struct condition fewer = condition_ideal;
     fewer.replicas_missing = 1;

@@ -1,14 +1,9 @@
 /* Whom a failure strikes and what becomes of it: in place or not, the one that is blamed, a replica
  * that comes back by itself, the clock of the next failure. Steps of 10 s. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "tests/models/job/job_case.h"
+#include "tests/test.h"
 
 enum {
     SEEDS = 2000,
@@ -24,7 +19,6 @@ static void near_count(double counted, double ratio, double of)
 /* A share of the failures of nodes is mended by a restart; the others need a spare. */
 static void test_in_place(void **state)
 {
-    (void)state;
     static const double shares[] = {0.0, 0.25, 0.5, 1.0};
     const struct trace_event event = {.at_s = 5, .unit = 1, .repair_s = -1.0};
     for (unsigned i = 0; i < sizeof shares / sizeof shares[0]; i++) {
@@ -49,7 +43,6 @@ static void test_in_place(void **state)
  * good: what was to strike it later strikes nothing. Those with one wrong blame are looked at. */
 static void test_who_is_blamed(void **state)
 {
-    (void)state;
     const struct trace_event event = {.at_s = 5, .unit = 1, .repair_s = -1.0};
     static const struct trace_event later[] = {
         {.at_s = 50}, {51, 1, 0, ""}, {52, 2, 0, ""}, {53, 3, 0, ""}};
@@ -100,7 +93,6 @@ static void keep(void *context, const struct interruption *interruption)
  * twenty of one: eight are done at 40, and one a step until it is back. */
 static void test_replica_comes_back(void **state)
 {
-    (void)state;
     static const struct {
         double repair_s; /* 0: a restart is enough */
         uint64_t spares;
@@ -142,7 +134,6 @@ static void test_replica_comes_back(void **state)
  * both are back at once: 62 are left. */
 static void test_replicas_return(void **state)
 {
-    (void)state;
     static const struct {
         double repair_s[2], wall_s;
     } rows[] = {{{95, 115}, 175 + 14 * 10}, {{125, 86}, 175 + 14 * 10}, {{95, 86}, 145 + 16 * 10}};
@@ -167,7 +158,6 @@ static void test_replicas_return(void **state)
  * its own: all alike, or exponential. The communicators take .5 s more for each of 8 ranks. */
 static void test_drawn_links(void **state)
 {
-    (void)state;
     const struct trace_event event = {.at_s = 5};
     for (unsigned own = 0; own < 2; own++) {
         for (unsigned fixed = 0; fixed < 2; fixed++) {
@@ -205,7 +195,6 @@ static void test_drawn_links(void **state)
  * the save of 40; the failure at 200 strikes at 200, when the save of 185 stands. */
 static void test_clock_of_failures(void **state)
 {
-    (void)state;
     const struct trace_event part = {.at_s = 45}, stop = {.at_s = 200, .unit = 1};
     struct job_case job;
     struct job_result out;

@@ -1,14 +1,9 @@
 /* Jobs that fail at given moments, worked out on paper: every awkward moment of a failure. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/models/job/job_paper.h"
+#include "tests/test.h"
 
 enum {
     STRIKES_MAX = 4
@@ -149,7 +144,6 @@ static const struct awkward moments[] = {
 
 static void test_moments(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < sizeof moments / sizeof *moments; i++) {
         struct job_case job;
         struct trace_event events[STRIKES_MAX] = {0};
@@ -175,7 +169,6 @@ static void test_moments(void **state)
 /* Start cannot be struck: exposed time stands still in it, so 66 s are over 2 s into the load. */
 static void test_sheltered_link(void **state)
 {
-    (void)state;
     struct job_case job;
     struct trace_event events[] = {{.at_s = 60}, {.at_s = 66}};
     job_paper_make(&job, 80.0);
@@ -199,7 +192,6 @@ static void test_sheltered_link(void **state)
  * before it are what it misses. */
 static void test_worst_hour(void **state)
 {
-    (void)state;
     static const struct {
         double at_min, kept_min;
     } cases[] = {{120, 0}, {126, 60 - 20 - 3}, {0, 60 - 3}};

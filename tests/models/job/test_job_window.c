@@ -1,17 +1,12 @@
 /* The worst hour against a run that is kept minute by minute, of which every hour is summed. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/job/parts/job_window.h"
 #include "sim/random.h"
 #include "sim/units.h"
+#include "tests/test.h"
 
 enum {
     MINUTES = 600,
@@ -61,7 +56,6 @@ static void play(struct arena *arena, uint64_t seed)
 
 static void test_every_hour(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     for (uint64_t seed = 0; seed < SEEDS; seed++)
         play(arena, seed);
@@ -70,7 +64,6 @@ static void test_every_hour(void **state)
 
 static void test_not_known(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct job_window *window = job_window_create(arena);
     assert_true(isnan(job_window_worst_hour(window, 59 * MINUTE)));

@@ -1,17 +1,12 @@
 /* Every rule of a layout: a case that keeps it, and one that breaks it under the key a user must
  * look at. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 
 static struct configuration sized(uint64_t tp, uint64_t cp, uint64_t dp, uint64_t pp, uint64_t m)
 {
@@ -22,7 +17,6 @@ static struct configuration sized(uint64_t tp, uint64_t cp, uint64_t dp, uint64_
 
 static void test_sound(void **state)
 {
-    (void)state;
     struct rule_break breaks[4];
     struct configuration c = sized(1, 1, 1, 1, 1);
     assert_int_equal(configuration_check(&c, breaks, 4), 0);
@@ -35,7 +29,6 @@ static void test_sound(void **state)
 
 static void test_world(void **state)
 {
-    (void)state;
     struct configuration c = sized(2, 1, 2, 2, 4);
     c.layout.dp = 4;
     c.training.global_batch = 16;
@@ -49,7 +42,6 @@ static void test_world(void **state)
 
 static void test_heads(void **state)
 {
-    (void)state;
     struct configuration c = sized(16, 1, 1, 1, 1);
     assert_true(lower_case_breaks(&c, "layout.tp", false)); /* 8 heads on 16 ranks */
     c = sized(8, 1, 1, 1, 1);
@@ -70,7 +62,6 @@ static void test_heads(void **state)
 
 static void test_sequence(void **state)
 {
-    (void)state;
     struct configuration c = sized(1, 2, 1, 1, 1);
     c.training.sequence = 127;
     assert_true(lower_case_breaks(&c, "layout.cp", false));
@@ -91,7 +82,6 @@ static void test_sequence(void **state)
 /* The warning names its price: bytes, both rates, both times, the factor. */
 static void test_nvlink_domain(void **state)
 {
-    (void)state;
     struct configuration c = sized(16, 1, 1, 1, 1);
     c.model.attention.heads = c.model.attention.kv_heads = 16;
     struct rule_break breaks[8];
@@ -109,7 +99,6 @@ static void test_nvlink_domain(void **state)
 
 static void test_batch(void **state)
 {
-    (void)state;
     struct configuration c = sized(1, 1, 2, 1, 4);
     c.training.global_batch = 7;
     assert_true(lower_case_breaks(&c, "training.global_batch", false));
@@ -123,7 +112,6 @@ static void test_batch(void **state)
 
 static void test_stages(void **state)
 {
-    (void)state;
     struct configuration c = sized(1, 1, 1, 8, 8); /* 4 layers on 8 stages */
     assert_true(lower_case_breaks(&c, "layout.pp", false));
     c = sized(1, 1, 1, 2, 8);
@@ -177,7 +165,6 @@ static struct configuration staged(uint64_t layers, uint64_t pp, uint64_t vpp)
 /* Megatron's rules for layers over stages and chunks; software that splits by cost has none. */
 static void test_even_stages(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t layers, pp, vpp;
         const char *key, *remedy; /* NULL: legal */
@@ -212,7 +199,6 @@ static void test_even_stages(void **state)
 /* A given first or last stage leaves the rest, which must be even again. */
 static void test_given_stages_even(void **state)
 {
-    (void)state;
     struct configuration c = staged(80, 8, 1);
     c.layout.pipeline.first_layers = 9;
     assert_true(says(&c, "layout.first_stage_layers", "71 layers for 7 stages"));
@@ -231,7 +217,6 @@ static void test_given_stages_even(void **state)
 /* What selective recomputation drops, a flash kernel never kept. */
 static void test_recompute(void **state)
 {
-    (void)state;
     struct configuration c = sized(1, 1, 1, 1, 1);
     c.layout.recompute = RECOMPUTE_SELECTIVE;
     struct rule_break b[2] = {{0}};
@@ -261,7 +246,6 @@ static void test_recompute(void **state)
 
 static void test_sharding(void **state)
 {
-    (void)state;
     struct configuration c = sized(1, 1, 6, 1, 1);
     c.layout.data.sharding = &sharding_hsdp;
     c.layout.data.shard_group = 4;
@@ -277,7 +261,6 @@ static void test_sharding(void **state)
 
 static void test_model(void **state)
 {
-    (void)state;
     struct configuration c = sized(1, 1, 1, 1, 1);
     c.model.moe.experts = 8;
     assert_true(lower_case_breaks(&c, "model.experts", false)); /* of no width */
@@ -352,7 +335,6 @@ static void test_model(void **state)
 /* Zeros and numbers that would overflow stop the checks that divide by them. */
 static void test_hostile_numbers(void **state)
 {
-    (void)state;
     struct configuration base = sized(1, 1, 1, 1, 1);
     static const size_t fields[] = {
         offsetof(struct configuration, layout.tp),
@@ -388,7 +370,6 @@ static void test_hostile_numbers(void **state)
 /* More breaks than room: all are counted, none is written past the end. */
 static void test_capacity(void **state)
 {
-    (void)state;
     struct configuration c = sized(1, 1, 1, 1, 1);
     c.model.moe.experts = 8;
     c.layout.order = "";

@@ -1,15 +1,10 @@
 /* Layers over stages and chunks: every rule on both sides of its bound, word for word. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "models/schedule/schedule_kind.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 
 static struct configuration sized(uint64_t pp, uint64_t m)
 {
@@ -34,7 +29,6 @@ static void only(const struct configuration *c, bool warning, const char *key, c
 /* Layers, stages and chunks; the first and the last stage as they are given. */
 static void test_stages(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t layers, pp, vpp, first, last;
         bool ends;
@@ -87,7 +81,6 @@ static void test_stages(void **state)
  * (arXiv:2412.19437). */
 static void test_ends(void **state)
 {
-    (void)state;
     unsigned counted = 0, given = 0;
     for (uint64_t layers = 2; layers <= 130; layers++) {
         for (uint64_t pp = 1; pp <= layers; pp++) {
@@ -141,7 +134,6 @@ static void test_ends(void **state)
  * stages, else stages, else stages without chunks. */
 static void test_uneven(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t layers, pp, vpp;
         bool ends;
@@ -201,7 +193,6 @@ static void test_uneven(void **state)
 
 static void test_schedules(void **state)
 {
-    (void)state;
     struct configuration c = sized(1, 8);
     c.layout.pipeline.schedule = &schedule_interleaved;
     only(&c, false, NULL, NULL); /* one stage, one chunk: nothing to say */

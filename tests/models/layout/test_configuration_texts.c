@@ -1,18 +1,13 @@
 /* What a user reads of a broken rule, word for word, with the numbers computed by hand; and the
  * bounds of the rules on both sides. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 #include "topology/topology_kind.h"
 
 static struct configuration sized(uint64_t tp, uint64_t cp, uint64_t dp, uint64_t pp, uint64_t m)
@@ -48,7 +43,6 @@ static bool said(const struct configuration *c, const char *key, const char *tex
 
 static void test_world(void **state)
 {
-    (void)state;
     struct configuration c = sized(2, 1, 2, 2, 4);
     c.layout.dp = 1;
     c.training.global_batch = 4;
@@ -73,7 +67,6 @@ static void test_world(void **state)
 
 static void test_heads(void **state)
 {
-    (void)state;
     struct configuration c = sized(8, 1, 1, 1, 1);
     c.model.attention.kv_heads = 2;
     only(&c, true, "layout.tp",
@@ -90,7 +83,6 @@ static void test_heads(void **state)
 /* Under a causal mask a rank takes a block from either end: twice as many blocks as ranks. */
 static void test_sequence(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t cp, sequence;
         bool causal;
@@ -129,7 +121,6 @@ static void test_sequence(void **state)
 /* 4 x 2 x 15/16 x 128 x 64 x 2 bytes = 122,880; 25 GB/s a NIC. */
 static void test_domain(void **state)
 {
-    (void)state;
     struct configuration c = sized(16, 1, 1, 1, 1);
     c.model.attention.heads = c.model.attention.kv_heads = 16;
     only(&c, true, "layout.tp",
@@ -155,7 +146,6 @@ static void test_domain(void **state)
 /* At most 60,000 microbatches, and 2^20 layers in all of them. */
 static void test_batch(void **state)
 {
-    (void)state;
     struct configuration c = sized(1, 1, 2, 1, 4);
     c.layout.microbatch = 2;
     c.training.global_batch = 14;
@@ -180,7 +170,6 @@ static void test_batch(void **state)
 /* A shard group that holds twice, once and not; what a pipeline of units costs in passes. */
 static void test_sharding(void **state)
 {
-    (void)state;
     struct configuration c = sized(1, 1, 8, 1, 1);
     c.layout.data.sharding = &sharding_hsdp;
     for (uint64_t group = 1; group <= 8; group *= 2) {
@@ -215,7 +204,6 @@ static void test_sharding(void **state)
 /* The largest number that each key takes, and the words about one more and about none. */
 static void test_largest_numbers(void **state)
 {
-    (void)state;
 #define ROW(key, field, most)                                                                      \
     {                                                                                              \
         key, offsetof(struct configuration, field), most                                           \
@@ -262,7 +250,6 @@ static void test_largest_numbers(void **state)
 /* 2^22 ranks or GPUs; products that wrap around are no way past it. */
 static void test_most_ranks(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t tp, pp, dp, cp, nodes;
         bool taken;
@@ -292,7 +279,6 @@ static void test_most_ranks(void **state)
 
 static void test_what_tp_splits(void **state)
 {
-    (void)state;
     struct configuration c = sized(1, 1, 1, 1, 1);
     c.model.attention.kv_heads = 3;
     only(&c, false, "model.kv_heads", "8 heads are not divisible by 3 key-value heads");
@@ -315,7 +301,6 @@ static void test_what_tp_splits(void **state)
 /* cp x tp under sequence parallelism, cp alone without. */
 static void test_sequence_parallel(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t tp, cp, sequence;
         bool parallel, sound;
@@ -342,7 +327,6 @@ static void test_sequence_parallel(void **state)
 /* A full square is 4 s a a token, of 6 N + 12 s a; half of it under a mask that kernels use. */
 static void test_selective(void **state)
 {
-    (void)state;
     const double n = 4.0 * (16384 + 49152 + 128) + 64 + 512 * 64, square = 4.0 * 128 * 64 * 4;
     for (unsigned i = 0; i < 4; i++) {
         const bool causal = i & 1, full = i & 2;
@@ -365,7 +349,6 @@ static void test_selective(void **state)
 /* Kinds that count layers say how many, others do not; no more than a chunk holds. */
 static void test_recompute_layers(void **state)
 {
-    (void)state;
     struct configuration c = sized(1, 1, 2, 2, 1); /* chunks of two layers */
     const char *key = "layout.recompute_layers";
     c.layout.recompute = RECOMPUTE_BLOCK;
@@ -398,7 +381,6 @@ static void test_recompute_layers(void **state)
 
 static void test_machine(void **state)
 {
-    (void)state;
     struct configuration c = sized(1, 1, 1, 1, 1);
     c.gpu.name = "card";
     c.training.attention = ATTENTION_FLASH3;

@@ -1,17 +1,12 @@
 /* Laws of layouts over every small shape and several rank orders: each rank stands in exactly one
  * group of each kind, groups are disjoint, of the right size, and of ranks that differ only where
  * their kind says. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/layout/layout.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 
 static const uint32_t all_streams = (1u << STREAM_COUNT) - 1;
 static const char *const orders[] = {"tp-cp-dp-pp", "tp-cp-pp-dp", "pp-dp-cp-tp", "dp-tp-pp-cp"};
@@ -269,7 +264,6 @@ static void check_shape(struct configuration *c)
 
 static void test_every_shape(void **state)
 {
-    (void)state;
     for (uint64_t tp = 1; tp <= 4; tp *= 2) {
         for (uint64_t cp = 1; cp <= 2; cp++) {
             for (uint64_t dp = 1; dp <= 4; dp++) {
@@ -292,7 +286,6 @@ static void test_every_shape(void **state)
 /* Groups of cp_inner neighbours, and those of one place in each. */
 static void test_two_levels(void **state)
 {
-    (void)state;
     for (uint64_t tp = 1; tp <= 2; tp++) {
         for (uint64_t inner = 1; inner <= 4; inner *= 2) {
             struct configuration c = lower_case();
@@ -307,7 +300,6 @@ static void test_two_levels(void **state)
 /* 2 x 1 x 2 x 2 by hand, in two orders. */
 static void test_orders(void **state)
 {
-    (void)state;
     struct configuration c = lower_case();
     lower_case_size(&c, 2, 1, 2, 2, 4);
     struct coordinates five = layout_coordinates(&c, 5);
@@ -324,7 +316,6 @@ static void test_orders(void **state)
 
 static void test_placement(void **state)
 {
-    (void)state;
     struct configuration c = lower_case();
     lower_case_size(&c, 8, 1, 2, 1, 1);
     struct arena *arena = arena_create();
@@ -346,7 +337,6 @@ static void test_placement(void **state)
 /* Packed ranks fill node after node, scattered ones take as many nodes as there are. */
 static void test_nodes_in_use(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t ranks, packed, scattered;
     } rows[] = {{1, 1, 1}, {3, 1, 3}, {8, 1, 5}, {9, 2, 5}, {16, 2, 5}, {17, 3, 5}, {40, 5, 5}};
@@ -379,7 +369,6 @@ static uint64_t nodes_counted(const struct configuration *c, const struct layout
 
 static void test_nodes_of_experts(void **state)
 {
-    (void)state;
     unsigned several = 0;
     for (unsigned at = 0; at < 2 * 4 * 4 * 3; at++) {
         static const uint64_t stages[] = {1, 2, 3};
@@ -405,7 +394,6 @@ static void test_nodes_of_experts(void **state)
 /* Shard groups of hsdp are inside a node by default. */
 static void test_hybrid_groups(void **state)
 {
-    (void)state;
     struct configuration c = lower_case();
     c.layout.data.sharding = &sharding_hsdp;
     lower_case_size(&c, 2, 1, 8, 1, 1);
@@ -425,7 +413,6 @@ static void test_hybrid_groups(void **state)
 
 static void test_planted_faults(void **state)
 {
-    (void)state;
     struct configuration c = lower_case();
     lower_case_size(&c, 2, 1, 2, 2, 4);
     struct arena *arena = arena_create();

@@ -1,15 +1,10 @@
 /* The caching allocator's rules, one by one, and a swarm that re-adds both sums from scratch. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "models/memory/allocator.h"
 #include "sim/random.h"
 #include "sim/units.h"
+#include "tests/test.h"
 
 static struct allocator *fresh(struct arena *arena, double limit_bytes, bool expandable)
 {
@@ -18,7 +13,6 @@ static struct allocator *fresh(struct arena *arena, double limit_bytes, bool exp
 
 static void test_segments_by_size(void **state)
 {
-    (void)state;
     struct {
         double bytes, allocated, reserved;
     } rows[] = {
@@ -47,7 +41,6 @@ static void test_segments_by_size(void **state)
 /* A block of another stream's pool is not for compute, nor the other way round. */
 static void test_streams_have_pools_of_their_own(void **state)
 {
-    (void)state;
     for (int expandable = 0; expandable < 2; expandable++) {
         struct arena *arena = arena_create();
         struct allocator *a = fresh(arena, INFINITY, expandable);
@@ -66,7 +59,6 @@ static void test_streams_have_pools_of_their_own(void **state)
 
 static void test_a_freed_block_is_used_again(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct allocator *a = fresh(arena, INFINITY, false);
     uint32_t first = allocator_take(a, 64 * MIB);
@@ -84,7 +76,6 @@ static void test_a_freed_block_is_used_again(void **state)
 
 static void test_fragmentation_reserves_more(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct allocator *a = fresh(arena, INFINITY, false);
     uint32_t low = allocator_take(a, 40 * MIB);
@@ -98,7 +89,6 @@ static void test_fragmentation_reserves_more(void **state)
 
 static void test_expandable_has_no_such_fragmentation(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct allocator *a = fresh(arena, INFINITY, true);
     uint32_t low = allocator_take(a, 40 * MIB);
@@ -114,7 +104,6 @@ static void test_expandable_has_no_such_fragmentation(void **state)
 
 static void test_cached_segments_are_given_back_before_it_fails(void **state)
 {
-    (void)state;
     for (int expandable = 0; expandable <= 1; expandable++) {
         struct arena *arena = arena_create();
         struct allocator *a = fresh(arena, 100 * MIB, expandable);
@@ -170,7 +159,6 @@ static void swarm(uint64_t seed, bool expandable)
 
 static void test_swarm(void **state)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 6; seed++)
         swarm(seed, seed % 2 == 0);
 }

@@ -1,15 +1,10 @@
 /* The caching allocator's choices one by one: which block is taken, what is cut off, what merges,
  * what is given back. Rules: pytorch/pytorch c10/cuda/CUDACachingAllocator.cpp. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "models/memory/allocator.h"
 #include "sim/units.h"
+#include "tests/test.h"
 
 struct bench {
     struct arena *arena;
@@ -31,7 +26,6 @@ static void assert_sums(const struct bench *b, double allocated, double reserved
 /* The smallest free block that is large enough; the lowest address among equals. */
 static void test_best_fit(void **state)
 {
-    (void)state;
     struct bench b;
     bench_open(&b, INFINITY, false);
     uint32_t large = allocator_take(b.a, 48 * MIB), first = allocator_take(b.a, 24 * MIB);
@@ -57,7 +51,6 @@ static void test_best_fit(void **state)
 /* In the large pool a rest is cut off above 1 MiB, in the small pool from 512 B on. */
 static void test_cuts(void **state)
 {
-    (void)state;
     static const struct {
         double bytes, allocated, reserved;
     } rows[] = {
@@ -87,7 +80,6 @@ static void test_cuts(void **state)
 /* 2 MiB hold 4,096 blocks of 512 B to the last one. */
 static void test_small_segment_is_used_up(void **state)
 {
-    (void)state;
     struct bench b;
     bench_open(&b, INFINITY, false);
     for (unsigned i = 0; i < 4096; i++) {
@@ -103,7 +95,6 @@ static void test_small_segment_is_used_up(void **state)
 /* Small requests leave large free blocks alone, and large ones the small segment. */
 static void test_pools_are_apart(void **state)
 {
-    (void)state;
     for (int expandable = 0; expandable <= 1; expandable++) {
         struct bench b;
         bench_open(&b, INFINITY, expandable);
@@ -121,7 +112,6 @@ static void test_pools_are_apart(void **state)
 /* A freed block merges with both free neighbours, not with those of another segment. */
 static void test_merges(void **state)
 {
-    (void)state;
     struct bench b;
     bench_open(&b, INFINITY, false);
     uint32_t whole = allocator_take(b.a, 60 * MIB);
@@ -150,7 +140,6 @@ static void test_merges(void **state)
 /* Up to the limit, the limit included; wholly free segments are given back, others are not. */
 static void test_limit(void **state)
 {
-    (void)state;
     struct bench b;
     bench_open(&b, 100 * MIB, false);
     uint32_t kept = allocator_take(b.a, 40 * MIB), gone = allocator_take(b.a, 60 * MIB);
@@ -170,7 +159,6 @@ static void test_limit(void **state)
 /* An expandable range gives back whole pages of 20 MiB of a free block, and keeps the rest. */
 static void test_expandable_pages(void **state)
 {
-    (void)state;
     struct bench b;
     bench_open(&b, 100 * MIB, true);
     uint32_t first = allocator_take(b.a, 50 * MIB); /* 3 pages, 10 free at the end */
@@ -192,7 +180,6 @@ static void test_expandable_pages(void **state)
 /* The context and NCCL lie outside the pools, and count in both sums. */
 static void test_outside(void **state)
 {
-    (void)state;
     struct bench b;
     bench_open(&b, 100 * MIB, false);
     assert_true(allocator_take_outside(b.a, 10 * MIB));

@@ -1,15 +1,10 @@
 /* Free blocks against a list that is sorted by hand: the same block comes out of the same question,
  * whatever was put in and taken out before. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "models/memory/free_blocks.h"
 #include "sim/random.h"
+#include "tests/test.h"
 
 enum {
     ROUNDS = 60000,
@@ -101,7 +96,6 @@ static bool keep_odd(void *context, const struct free_block *block)
 
 static void test_against_a_sorted_list(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct naive *n = ARENA_NEW(arena, struct naive);
     struct free_blocks all = {0};

@@ -1,17 +1,12 @@
 /* The ledger on small hand-made programs: order, steps, tenants, failures. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/memory/ledger.h"
 #include "models/memory/ledger_passes.h"
 #include "models/program/program.h"
 #include "sim/units.h"
+#include "tests/test.h"
 
 static struct ledger_entry take(uint32_t tensor, enum tenant tenant, double bytes, uint8_t flags)
 {
@@ -63,7 +58,6 @@ static struct ledger_result play(struct arena *arena, const struct program *prog
 
 static void test_the_second_step_peaks_with_the_moments(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct program program = example();
     struct ledger_result r = play(arena, &program, INFINITY, true);
@@ -80,7 +74,6 @@ static void test_the_second_step_peaks_with_the_moments(void **state)
 
 static void test_tenants_add_up_to_the_reserved_peak(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct program program = example();
     struct ledger_result r = play(arena, &program, INFINITY, false);
@@ -95,7 +88,6 @@ static void test_tenants_add_up_to_the_reserved_peak(void **state)
 
 static void test_failures_name_the_first_that_does_not_fit(void **state)
 {
-    (void)state;
     /* usable MiB, expected step, tensor */
     struct {
         double usable;
@@ -117,7 +109,6 @@ static void test_failures_name_the_first_that_does_not_fit(void **state)
 /* The shortfall is exact: with that much more, the same allocation fits. */
 static void test_shortfall_is_what_was_missing(void **state)
 {
-    (void)state;
     for (double usable = 4; usable < 240; usable += 7) {
         struct arena *arena = arena_create();
         struct program program = example();
@@ -143,7 +134,6 @@ static void test_shortfall_is_what_was_missing(void **state)
  * another: reserved 10 + 100 + 40 + 20 + 60 + 20 there, 18 of it free. */
 static void test_the_peak_is_where_it_is_first_reached(void **state)
 {
-    (void)state;
     static const double tenants[TENANT_COUNT] = {
         [TENANT_CONTEXT] = 10,      [TENANT_WEIGHTS] = 100, [TENANT_ACTIVATIONS] = 40,
         [TENANT_TEMPORARY] = 20,    [TENANT_MOMENTS] = 60,  [TENANT_GRADIENTS] = 2,
@@ -187,7 +177,6 @@ static void test_the_peak_is_where_it_is_first_reached(void **state)
  * two equally full ones the first. */
 static void test_tenants_are_of_the_fullest_moment(void **state)
 {
-    (void)state;
     struct ledger_entry entries[] = {take(1, TENANT_GRADIENTS, 2 * MIB, 0),
                                      take(2, TENANT_ACTIVATIONS, 9 * MIB, 0),
                                      take(3, TENANT_TEMPORARY, 4 * MIB, 0),
@@ -229,7 +218,6 @@ static void test_tenants_are_of_the_fullest_moment(void **state)
 /* What was held when it failed, in MiB; expandable pages are 20 MiB wide. */
 static void test_failures_tell_what_was_held(void **state)
 {
-    (void)state;
     static const struct {
         double usable, allocated, reserved, lacking, activations;
     } rows[] = {
@@ -275,7 +263,6 @@ static uint32_t write_passes(struct ledger_entry *entries, uint32_t seed)
 /* Passes that repeat are left out when no points are asked for; that changes nothing. */
 static void test_repeated_passes_change_nothing(void **state)
 {
-    (void)state;
     for (uint32_t seed = 0; seed < 13 * 5 * 3; seed++) {
         struct ledger_entry entries[48];
         struct program program = {.ledger = entries};
@@ -305,7 +292,6 @@ static void test_repeated_passes_change_nothing(void **state)
 
 static void test_passes_are_cut_where_microbatches_change(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct ledger_entry e[9];
     static const uint16_t microbatch[9] = {0, 0, 1, 1, 2, 2, 2, 0, 0};
@@ -349,7 +335,6 @@ static uint32_t repeats(struct ledger_pass *passes, uint32_t count, uint32_t cyc
 
 static void test_repeats_are_whole_cycles(void **state)
 {
-    (void)state;
     struct ledger_pass p[200];
     assert_int_equal(repeats(p, 6, 1, 0), 0);
     assert_int_equal(repeats(p, 6, 1, 1), 1);

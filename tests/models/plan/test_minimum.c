@@ -1,17 +1,11 @@
 /* The smallest cluster against trying everything: each size, each tp and pp, by the rules and the
  * ledger alone; for every sharding and cards of several sizes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "models/plan/minimum.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "models/step/simulate/step.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 
 enum {
     NODE = 4,
@@ -64,7 +58,6 @@ static uint64_t by_trying(const struct configuration *c)
 
 static void test_against_trying(void **state)
 {
-    (void)state;
     static const double cards_bytes[] = {1000e6, 500e6, 250e6, 180e6, 120e6, 80e6, 60e6};
     unsigned found = 0, none = 0, beyond_a_node = 0;
     for (unsigned k = 0; k < sharding_kind_count; k++) {
@@ -88,7 +81,6 @@ static void test_against_trying(void **state)
  * context takes, it has not. */
 static void test_one_card(void **state)
 {
-    (void)state;
     for (unsigned k = 0; k < sharding_kind_count; k++) {
         struct configuration c = wide_case();
         c.layout.data.sharding = sharding_kinds[k];
@@ -103,7 +95,6 @@ static void test_one_card(void **state)
 /* A block of 2,046 is not to be split in four: what would fit so does not count. */
 static void test_rules_are_kept(void **state)
 {
-    (void)state;
     static const double cards_bytes[] = {109e6, 81e6, 60e6};
     for (unsigned k = 0; k < sharding_kind_count; k++) {
         for (unsigned i = 0; i < sizeof cards_bytes / sizeof *cards_bytes; i++) {
@@ -122,7 +113,6 @@ static void test_rules_are_kept(void **state)
  * what dp 4 of 16 does not (tp 4: segments of 20 MiB fall otherwise), which says nothing of 12. */
 static void test_a_larger_size_proves_little(void **state)
 {
-    (void)state;
     static const struct {
         const struct sharding_kind *sharding;
         double card_bytes;
@@ -156,7 +146,6 @@ static void test_a_larger_size_proves_little(void **state)
  */
 static void test_shard_groups(void **state)
 {
-    (void)state;
     unsigned found[LIMIT + 1] = {0};
     for (uint64_t group = 2; group <= 3; group++) {
         for (double card_bytes = 80e6; card_bytes < 320e6; card_bytes *= 1.05) {
@@ -177,7 +166,6 @@ static void test_shard_groups(void **state)
  * again. With ten times as many there are too many to try. */
 static void test_what_never_fits_is_known(void **state)
 {
-    (void)state;
     struct configuration c = wide_case();
     c.gpu.hbm.usable_bytes = 60e6;
     assert_int_equal(by_trying(&c), 0);
@@ -200,7 +188,6 @@ enum {
  * in a microbatch and sequence parallelism stay. */
 static void test_own_layout_is_set_aside(void **state)
 {
-    (void)state;
     for (int own = 0; own < OWN_COUNT; own++) {
         for (double card_bytes = 80e6; card_bytes < 400e6; card_bytes *= 1.1) {
             struct configuration c = wide_case();

@@ -1,19 +1,14 @@
 /* Neighbours of a layout: which moves there are, that each is legal, and that what is said to fit
  * fits, at the speed that is said. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/plan/neighbour.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "models/step/simulate/step.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 #include "topology/topology_kind.h"
 
 static struct configuration sized(uint64_t tp, uint64_t dp, uint64_t pp, uint64_t microbatches)
@@ -46,7 +41,6 @@ static unsigned moves_of(const struct configuration *c, unsigned counts[MOVE_COU
 /* One card: nothing to split over, no half of one sequence; all recomputed: nothing more. */
 static void test_nothing_impossible(void **state)
 {
-    (void)state;
     unsigned counts[MOVE_COUNT];
     struct configuration c = sized(1, 1, 1, 4);
     assert_int_equal(moves_of(&c, counts), 2);
@@ -75,7 +69,6 @@ static void test_nothing_impossible(void **state)
 
 static void test_moves(void **state)
 {
-    (void)state;
     unsigned counts[MOVE_COUNT];
     struct configuration c = sized(2, 4, 1, 4);
     c.layout.microbatch = 2;
@@ -167,7 +160,6 @@ static double needed_bytes(const struct configuration *c)
 
 static void test_search(void **state)
 {
-    (void)state;
     struct configuration c = sized(1, 8, 1, 2);
     c.model.hidden = 1024;
     c.model.attention.head_size = 128;
@@ -199,7 +191,6 @@ static bool has(const struct neighbourhood *found, const char *set)
 /* Changes are spelt as --set takes them: each key that differs, once. */
 static void test_spelling(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct configuration c = sized(2, 4, 1, 4);
     struct neighbourhood found;
@@ -241,7 +232,6 @@ static void test_spelling(void **state)
 /* With jitter every rank is played apart: what takes too many ops is listed without a speed. */
 static void test_untimed(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct configuration c = sized(1, 8, 1, 2);
     struct neighbourhood found;

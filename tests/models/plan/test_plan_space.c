@@ -1,10 +1,5 @@
 /* The enumerator of layouts against plain loops over all numbers with the rules written out, row by
  * row: so it yields that set, none twice, in that order. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "models/plan/ladder.h"
@@ -12,6 +7,7 @@
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 
 struct machine {
     uint64_t nodes, node_gpus;
@@ -271,7 +267,6 @@ static uint32_t compare(const struct configuration *c, const struct software_cas
 
 static void space_is_what_the_rules_leave(void **state)
 {
-    (void)state;
     uint64_t all = 0;
     for (unsigned m = 0; m < COUNT(machines); m++)
         for (unsigned s = 0; s < COUNT(softwares); s++)
@@ -286,7 +281,6 @@ static void space_is_what_the_rules_leave(void **state)
 /* Each axis held alone, and each two, at the values of a layout of the space and at others. */
 static void held_axes_keep_their_values(void **state)
 {
-    (void)state;
     const struct software_case *s = &softwares[0];
     for (unsigned k = 0; k < COUNT(shapes); k++) {
         struct configuration c = base_of(&machines[1], s, &shapes[k]);
@@ -310,7 +304,6 @@ static void held_axes_keep_their_values(void **state)
  * one by one. */
 static void ladder_has_its_rungs(void **state)
 {
-    (void)state;
     for (unsigned bits = 0; bits < 64; bits++) {
         struct configuration c = lower_case();
         struct plan_layout l;
@@ -367,7 +360,6 @@ static bool at_least(void *context, uint64_t layers)
 
 static void least_layers_are_the_least(void **state)
 {
-    (void)state;
     for (uint64_t most = 1; most <= 40; most++)
         for (uint64_t fails = 0; fails < most; fails++)
             for (uint64_t least = fails + 1; least <= most + 1; least++) {
@@ -382,7 +374,6 @@ static void least_layers_are_the_least(void **state)
 /* Each key alone: its text is read back, and it goes into a configuration and out again. */
 static void keys_of_a_layout_are_its_own(void **state)
 {
-    (void)state;
     static const char *const texts[PLAN_KEY_COUNT] = {"3",  "5",    "7",      "11",   "13", "gpipe",
                                                       "17", "full", "zero-3", "true", "19", "23",
                                                       "29", "true", "31",     "37"};
@@ -412,7 +403,6 @@ static void keys_of_a_layout_are_its_own(void **state)
 /* The splits of a size, by trying all. */
 static void splits_of_a_size(void **state)
 {
-    (void)state;
     for (uint64_t gpus = 1; gpus <= 72; gpus++)
         for (uint64_t size = 0; size <= 12; size++) {
             struct plan_splits s = {

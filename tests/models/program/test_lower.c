@@ -1,18 +1,13 @@
 /* Laws of the lowering: ZeRO's bytes and traffic to the byte, FLOPs, microbatches in flight, ops
  * for each layer, what overlaps what. The swarm of shapes is in tests/laws/test_lower_shapes.c. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/lower/stage/lower.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/models/program/lower_case.h"
 #include "tests/models/program/lower_sums.h"
+#include "tests/test.h"
 
 static bool close_to(double a, double b)
 {
@@ -55,7 +50,6 @@ static struct configuration zero_case(const struct sharding_kind *kind, uint64_t
 /* arXiv:1910.02054 section 5: (4+K)N, 4N + KN/n, 2N + (2+K)N/n, (4+K)N/n with K = 12. */
 static void test_zero_bytes(void **state)
 {
-    (void)state;
     for (unsigned k = 0; k < sharding_kind_count; k++) {
         for (uint64_t dp = 1; dp <= 8; dp *= 2) {
             struct configuration c = zero_case(sharding_kinds[k], dp);
@@ -87,7 +81,6 @@ static double traffic_of(const struct configuration *c)
 /* 2N, 2N, 2N, 3N elements (section 7), whatever the buckets and overlaps. */
 static void test_zero_traffic(void **state)
 {
-    (void)state;
     static const struct {
         const struct sharding_kind *kind;
         double wanted;
@@ -118,7 +111,6 @@ static void test_zero_traffic(void **state)
 /* HSDP: 3N in the shard group, and an all-reduce of N / shards across the groups. */
 static void test_hybrid_traffic(void **state)
 {
-    (void)state;
     struct configuration c = zero_case(&sharding_hsdp, 8);
     c.layout.data.shard_group = 4;
     c.software.shards.reshard = true;
@@ -162,7 +154,6 @@ static bool flops_hold(const struct configuration *c, double factor)
 
 static void test_flops(void **state)
 {
-    (void)state;
     static const uint64_t sizes[][5] = {{1, 1, 1, 1, 2}, {2, 1, 1, 1, 2}, {4, 1, 2, 2, 4},
                                         {1, 2, 2, 1, 1}, {2, 2, 1, 4, 4}, {8, 1, 1, 2, 2}};
     for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -183,7 +174,6 @@ static void test_flops(void **state)
  * scatter. */
 static void test_recompute_stops_early(void **state)
 {
-    (void)state;
     for (uint64_t tp = 1; tp <= 2; tp++) {
         struct configuration c = lower_case();
         lower_case_size(&c, tp, 1, 1, 1, 2);
@@ -207,7 +197,6 @@ static void test_recompute_stops_early(void **state)
 /* Stage i of 1F1B holds min(p - i, m) microbatches of saved tensors. */
 static void test_in_flight(void **state)
 {
-    (void)state;
     struct configuration c = lower_case();
     lower_case_size(&c, 1, 1, 1, 4, 3);
     struct arena *arena = arena_create();
@@ -245,7 +234,6 @@ static void test_in_flight(void **state)
  * where the input is gathered again and selective recomputation repeats the core). */
 static void test_op_counts(void **state)
 {
-    (void)state;
     struct configuration c = lower_case();
     lower_case_size(&c, 1, 1, 1, 2, 2);
     struct arena *arena = arena_create();
@@ -280,7 +268,6 @@ static void test_op_counts(void **state)
  * overlaps it: the next compute op does not wait for it, the one after does. */
 static void test_backward_overlap(void **state)
 {
-    (void)state;
     for (unsigned overlap = 0; overlap < 2; overlap++) {
         struct configuration c = lower_case();
         lower_case_size(&c, 2, 1, 1, 1, 1);
@@ -307,7 +294,6 @@ static void test_backward_overlap(void **state)
 /* Buckets leave during the last backward, and only then. */
 static void test_buckets(void **state)
 {
-    (void)state;
     struct configuration c = zero_case(&sharding_zero_0, 2);
     lower_case_size(&c, 1, 1, 2, 1, 3);
     c.software.data.bucket_bytes = 0.0; /* one for each layer, the embedding and the head */
@@ -340,7 +326,6 @@ static void test_buckets(void **state)
  * all-reduce its gradient. */
 static void test_tied(void **state)
 {
-    (void)state;
     struct configuration c = lower_case();
     c.model.tied_embeddings = true;
     lower_case_size(&c, 1, 1, 1, 2, 2);
@@ -367,7 +352,6 @@ static void test_tied(void **state)
  * gradients (2), and the flat copy of the layer before that is being reduced, in its type. */
 static void test_fsdp_buffers(void **state)
 {
-    (void)state;
     double layer = 4.0 * 64.0 * 64.0 + 3.0 * 64.0 * 256.0 + 2.0 * 64.0;
     for (double wire = 2.0; wire <= 4.0; wire += 2.0) {
         struct configuration c = lower_case();
@@ -401,7 +385,6 @@ static double bytes_of(const struct program *p, enum op_kind kind, const char *n
  * gathers the whole; sequence parallelism has it split already, and gathers nothing. */
 static void test_scattered_messages(void **state)
 {
-    (void)state;
     for (unsigned variant = 0; variant < 4; variant++) {
         struct configuration c = lower_case();
         c.software.pipeline.scatter = variant & 1;
@@ -426,7 +409,6 @@ static void test_scattered_messages(void **state)
 /* Setup in the order of the software; moments at construction or in the first step. */
 static void test_setup_order(void **state)
 {
-    (void)state;
     struct configuration c = lower_case();
     lower_case_size(&c, 2, 1, 1, 1, 1);
     c.gpu.hbm.context_bytes = 1e6;

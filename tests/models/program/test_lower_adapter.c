@@ -1,17 +1,12 @@
 /* Laws of low-rank adapters: parameters, memory, FLOPs and traffic against counts made by hand from
  * the shape, and against the same model with all weights trained. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/sharding/sharding_kind.h"
 #include "tests/models/program/lower_case.h"
 #include "tests/models/program/lower_sums.h"
+#include "tests/test.h"
 
 /* Of lower_case: 4 layers, 64 wide, feed-forward 256 gated, vocabulary 512; projections in one. */
 enum {
@@ -53,7 +48,6 @@ static double held(const struct written *w, enum tenant tenant)
 /* Frozen weights of 2 bytes, or of 4.127 bits in linear layers; gradients and state of adapters. */
 static void test_memory(void **state)
 {
-    (void)state;
     const double nf4 = (4 + 8 / 64.0 + 32 / 16384.0) / 8;
     for (unsigned k = 0; k < sharding_kind_count; k++) {
         for (uint64_t dp = 1; dp <= 4; dp *= 2) {
@@ -80,7 +74,6 @@ static void test_memory(void **state)
  * each parameter of an adapter. Without recomputation, which would count forward again. */
 static void test_flops(void **state)
 {
-    (void)state;
     for (int kind = ADAPTER_LORA; kind <= ADAPTER_QLORA; kind++) {
         for (int targets = ADAPTER_ON_ALL; targets <= ADAPTER_ON_ATTENTION; targets++) {
             const double trained = targets == ADAPTER_ON_ALL ? TRAINED : ATTENTION;
@@ -106,7 +99,6 @@ static void test_flops(void **state)
 /* Gradients of adapters alone are reduced; ZeRO-3 gathers what is frozen as well. */
 static void test_traffic(void **state)
 {
-    (void)state;
     struct configuration c = adapter_case(ADAPTER_LORA, &sharding_zero_0, 4);
     struct written w = lower_case_write(&c);
     near(sum_elements(w.p, STREAM_DP, PHASE_GRADIENTS, c.software.data.gradient_kept_bytes),
@@ -134,7 +126,6 @@ static double kept_of(const struct configuration *c, const char *name)
 /* Activations stay, but for what only gradients of frozen weights would read. */
 static void test_activations(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         bool attention;
@@ -174,7 +165,6 @@ static double moved(const struct configuration *c, const char *name)
 /* QLoRA brings each weight of a linear layer back to 16 bits, forward and backward. */
 static void test_dequantisation(void **state)
 {
-    (void)state;
     struct configuration c = adapter_case(ADAPTER_QLORA, &sharding_zero_0, 1);
     near(moved(&c, "dequantise weights"), 2.0 * 2 * MATRICES * (ADAPTER_NF4_BYTES + 2));
     c.training.adapter.targets = ADAPTER_ON_ATTENTION;
@@ -185,7 +175,6 @@ static void test_dequantisation(void **state)
 
 static void test_rules(void **state)
 {
-    (void)state;
     struct configuration c = adapter_case(ADAPTER_LORA, &sharding_zero_0, 1);
     c.training.adapter.rank = H + 1;
     assert_true(lower_case_breaks(&c, "training.adapter_rank", false));
@@ -204,7 +193,6 @@ static void test_rules(void **state)
  * of one split by inputs the second. */
 static void test_tensor_ranks(void **state)
 {
-    (void)state;
     struct configuration c = adapter_case(ADAPTER_LORA, &sharding_zero_0, 1);
     lower_case_size(&c, 4, 1, 1, 1, 2);
     struct written w = lower_case_write(&c);

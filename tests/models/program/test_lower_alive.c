@@ -1,15 +1,10 @@
 /* What DeepSpeed's ZeRO-3 holds of gathered layers, against walks made by hand. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "models/lower/plan/lower_alive.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 
 /* GPT: 3 h h, h h, 4 h h and 4 h h; beside them `rest`, norms and biases. */
 static struct layer gpt(double h, double rest)
@@ -23,7 +18,6 @@ static struct layer gpt(double h, double rest)
  * kept for reuse, never so many at once: up and down, and what is fetched ahead. */
 static void test_by_hand(void **state)
 {
-    (void)state;
     static const struct {
         double live, again, once;
     } rows[] = {
@@ -43,7 +37,6 @@ static void test_by_hand(void **state)
 /* The layers of arXiv:2104.04473 under the defaults of stage 3. */
 static void test_published_layers(void **state)
 {
-    (void)state;
     const struct layer large = gpt(20480.0, 3e5), middle = gpt(12288.0, 2e5),
                        small = gpt(4096, 1e5);
     assert_true(lower_alive(&large, true, 1e9) == 5.0 * 20480.0 * 20480.0);
@@ -54,7 +47,6 @@ static void test_published_layers(void **state)
 /* One module alone is the least, all of a layer the most, and a higher bound never holds less. */
 static void test_between_one_and_all(void **state)
 {
-    (void)state;
     const struct layer layer = gpt(1.0, 0.25);
     for (unsigned again = 0; again < 2; again++) {
         double before = 4.0;

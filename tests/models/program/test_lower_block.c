@@ -1,15 +1,10 @@
 /* Pieces of a block: what they last on the GPU and on the host, worked out on paper; and which op
  * ends a pass. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "models/lower/stage/lower_ops.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 #include "topology/topology_kind.h"
 
 static const double launch_s = 2.0, tensor_host_s = 8.0;
@@ -89,7 +84,6 @@ static void begin_writing(struct writing *writing, const struct scene *s)
  * PCIe, between bridged cards of a pcie node, nothing is promised. */
 static void test_what_a_transfer_takes(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t tp, cp, gpus;
         enum segment_comm comm;
@@ -138,7 +132,6 @@ static void test_what_a_transfer_takes(void **state)
  * over, the first op of the second time pays for the first time's rest. */
 static void test_what_the_host_pays(void **state)
 {
-    (void)state;
     static const struct {
         enum segment_comm before, after;
         double host_s[3], left_s; /* of each piece */
@@ -187,7 +180,6 @@ static void test_what_the_host_pays(void **state)
 /* Without a transfer between them, segments are one op: six launches, of which it waits for one. */
 static void test_segments_of_one_op(void **state)
 {
-    (void)state;
     struct scene s;
     struct block block;
     begin(&s);
@@ -255,7 +247,6 @@ static void pipelined_layer(struct scene *s, double rows)
  * group that leaves its NVLink domain waits for the whole. */
 static void test_pipelined_pieces(void **state)
 {
-    (void)state;
     struct scene s;
     struct block block;
     begin(&s);
@@ -313,7 +304,6 @@ static double play(const struct piece_list *list, double second_for_byte)
  * and the part before; a part of the second is sent when it is there and the wire is free. */
 static void test_pieces_last_as_long_as_parts(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < 40; i++) {
         struct scene s;
         struct block block;
@@ -340,7 +330,6 @@ static void test_pieces_last_as_long_as_parts(void **state)
  * pays for; a list's own rest is left to whatever op comes after all of it. */
 static void test_rest_of_a_list(void **state)
 {
-    (void)state;
     struct scene s;
     struct block block;
     begin(&s);
@@ -379,7 +368,6 @@ static void test_rest_of_a_list(void **state)
  * empty op that waits for all where there are several, or nothing at all. */
 static void test_what_ends_a_pass(void **state)
 {
-    (void)state;
     static const struct {
         struct waits waits, joining;
         uint32_t last, result, wait[2]; /* result 4: the empty op, with its waits */
@@ -433,7 +421,6 @@ static void test_what_ends_a_pass(void **state)
  * which lack DeepEP's 20 multiprocessors as long; those of the segments around it do not. */
 static void test_kernels_beside_an_exchange(void **state)
 {
-    (void)state;
     for (unsigned split = 0; split < 2; split++) {
         struct scene s;
         struct block block;

@@ -2,17 +2,12 @@
  * the update moves, what traffic may slow, where the host waits. One stage of 328,256 parameters:
  * four layers of 65,664, an embedding of 32,768, a head with its norm of 32,832. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/lower/stage/lower.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 
 #define LAYER 65664.0
 #define EMBEDDING 32768.0
@@ -62,7 +57,6 @@ static void near(double a, double b)
  * unit that fills more than sixteen of them leaves in sixteen. */
 static void test_bucket_sizes(void **state)
 {
-    (void)state;
     static const double units[] = {HEAD, LAYER, LAYER, LAYER, LAYER, EMBEDDING};
     static const double rooms[] = {1e9,  328256, 200000, 65664, 50001, 32768,
                                    8208, 4104,   4103,   3863,  2000,  1e3};
@@ -96,7 +90,6 @@ static void test_bucket_sizes(void **state)
  * a launch each. */
 static void test_copies(void **state)
 {
-    (void)state;
     static const struct {
         const struct sharding_kind *kind;
         bool overlap;
@@ -163,7 +156,6 @@ static void test_copies(void **state)
  * move more beside. */
 static void test_update(void **state)
 {
-    (void)state;
     static const struct {
         const struct sharding_kind *kind;
         const char *precision, *optimizer;
@@ -214,7 +206,6 @@ static void test_update(void **state)
 /* Where the norm meets that of other ranks: wherever the model or its state is in parts. */
 static void test_norm_over_ranks(void **state)
 {
-    (void)state;
     static const struct {
         const struct sharding_kind *kind;
         uint64_t tp, dp, pp;
@@ -243,7 +234,6 @@ static void test_norm_over_ranks(void **state)
  * comes after the first bucket has left, and the forwards that gathers still run beside. */
 static void test_what_may_be_slowed(void **state)
 {
-    (void)state;
     enum from {
         NEVER,
         ALWAYS,
@@ -293,7 +283,6 @@ static void test_what_may_be_slowed(void **state)
 /* The host waits once, for the update, unless a gather is launched behind it. */
 static void test_where_the_host_waits(void **state)
 {
-    (void)state;
     static const struct {
         const struct sharding_kind *kind;
         bool sync, overlap;
@@ -327,7 +316,6 @@ static void test_where_the_host_waits(void **state)
  * themselves. 0 is one. In what order: the forward up, the backward down. */
 static void test_units(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t size;
         unsigned count;
@@ -360,7 +348,6 @@ static void test_units(void **state)
  * go from the embedding up. */
 static void test_gradient_tensors(void **state)
 {
-    (void)state;
     static const uint16_t layers[] = {UINT16_MAX, 0, 1, 2, 3, UINT16_MAX};
     static const double sizes[] = {EMBEDDING, LAYER, LAYER, LAYER, LAYER, HEAD};
     struct configuration c = job(&sharding_zero_0, 2, 3);
@@ -390,7 +377,6 @@ static void test_gradient_tensors(void **state)
 /* Moments that the first update makes are of the layer whose they are, unit by unit. */
 static void test_moments_of_the_first_step(void **state)
 {
-    (void)state;
     static const uint16_t layers[] = {UINT16_MAX, 0, 1, 2, 3, UINT16_MAX};
     struct configuration c = job(&sharding_zero_1, 4, 1);
     c.software.memory.build = BUILD_FIRST_STEP;
@@ -414,7 +400,6 @@ static void test_moments_of_the_first_step(void **state)
 /* Updated weights arrive beside the first forward: it waits for them, and nobody after it. */
 static void test_gathers_are_awaited_once(void **state)
 {
-    (void)state;
     struct configuration c = job(&sharding_zero_1, 4, 3);
     c.software.data.overlap_parameters = true;
     c.software.data.bucket_bytes = 0.0;
@@ -439,7 +424,6 @@ static void test_gathers_are_awaited_once(void **state)
  * where they are scattered each microbatch. */
 static void test_tied_table(void **state)
 {
-    (void)state;
     static const struct {
         const struct sharding_kind *kind;
         double part;

@@ -1,16 +1,11 @@
 /* How the parameters of sharded layers arrive: in parts, and how far ahead. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/lower/stage/lower.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 
 #define LAYER 65664.0 /* parameters */
 
@@ -45,7 +40,6 @@ static bool is_awaited(const struct program *p, uint32_t op)
  * computes waits for the last; embedding and head are one. */
 static void test_gathers_in_parts(void **state)
 {
-    (void)state;
     struct configuration c = job();
     c.software.data.copy_bytes_per_s = 5e9;
     struct written whole = lower_case_write(&c);
@@ -74,7 +68,6 @@ static void test_gathers_in_parts(void **state)
 /* Two layers that together have more parameters than may be alive are not fetched ahead. */
 static void test_live_parameters(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t prefetch, live;
         unsigned same_as; /* the case with the same program */
@@ -118,7 +111,6 @@ static unsigned gathered(const struct configuration *c, double bytes)
  * copies of half a byte and a byte for 16 stand beside its two bytes of bf16, of norms none. */
 static void test_copies_of_gathered_weights(void **state)
 {
-    (void)state;
     struct configuration c = job(), bf16 = c;
     c.gpu.peak_flops_per_s[PEAK_FP4] = 4 * c.gpu.peak_flops_per_s[PEAK_BF16];
     c.training.precision = precision_find("nvfp4");
@@ -147,7 +139,6 @@ static unsigned sent(const struct configuration *c, double bytes)
  * attention, 64 x 64, and in 16 bits alone the router, 64 x 4, and two norms. */
 static void test_whole_experts_are_not_gathered(void **state)
 {
-    (void)state;
     const double attention = 4 * 64 * 64, expert = 3 * 64 * 256, wide = 64 * 4 + 2 * 64;
     struct configuration c = job();
     c.model.moe.experts = 4;

@@ -2,17 +2,12 @@
  * grows by for a second of it is how often that figure is met, counted on paper. And what tensor
  * parallelism slows. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/lower/stage/lower.h"
 #include "models/schedule/schedule_kind.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 
 enum {
     MICROBATCHES = 8
@@ -72,7 +67,6 @@ static unsigned tensor_collectives(const struct configuration *c, uint32_t stage
  * or two neighbours, the update, collectives of tensor ranks. */
 static void test_how_often(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t tp, dp, pp, chunks;
         const char *order;
@@ -105,7 +99,6 @@ static void test_how_often(void **state)
  * first. */
 static void test_launches(void **state)
 {
-    (void)state;
     static const uint64_t shapes[][4] = {
         {1, 1, 1, 1}, {2, 2, 1, 1}, {1, 1, 4, 1}, {2, 2, 4, 1}, {2, 1, 2, 4}};
     for (unsigned i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
@@ -129,7 +122,6 @@ static void test_launches(void **state)
 /* A launch takes longer for every doubling of tp; so does all that is made of launches alone. */
 static void test_growth_of_launches(void **state)
 {
-    (void)state;
     for (uint64_t tp = 1; tp <= 8; tp *= 2) {
         struct configuration c = job(tp, 1, 2, 1);
         double launches = met(&c, FIELD(host.launch_s), 0);
@@ -144,7 +136,6 @@ static void test_growth_of_launches(void **state)
 /* On a slower CPU all that the host does takes as many times longer; what the GPU does, as long. */
 static void test_slower_hosts(void **state)
 {
-    (void)state;
     static const size_t figures[] = {FIELD(host.launch_s),         FIELD(host.pass_s),
                                      FIELD(host.optimizer_s),      FIELD(host.data_s),
                                      FIELD(tensor.exposed_host_s), FIELD(pipeline.sync_s)};
@@ -177,7 +168,6 @@ static double passes_gpu_s(const struct configuration *c)
 /* Collectives of tensor ranks take a fifth of the machine: the kernels of passes take 5/4. */
 static void test_interference_of_tensor_ranks(void **state)
 {
-    (void)state;
     for (uint64_t tp = 1; tp <= 2; tp++) {
         struct configuration c = job(tp, 1, 1, 1);
         double alone = passes_gpu_s(&c);
@@ -190,7 +180,6 @@ static void test_interference_of_tensor_ranks(void **state)
  * chunks. */
 static void test_host_waits_for_exchanges(void **state)
 {
-    (void)state;
     for (unsigned k = 0; k < 8; k++) {
         const bool waits = k & 1, chunks = k & 2, blocks = k & 4;
         struct configuration c = job(1, 1, 2, chunks ? 2 : 1);
@@ -210,7 +199,6 @@ static void test_host_waits_for_exchanges(void **state)
 /* Activations go forward, from the stage before to the one behind; gradients come back. */
 static void test_names_of_messages(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         enum op_kind kind;
@@ -248,7 +236,6 @@ static void test_names_of_messages(void **state)
 /* Words of the language, and what is none. */
 static void test_words_of_graphs(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         unsigned modules;
@@ -290,7 +277,6 @@ static double launches_of_a_layer(struct configuration c, const char *modules)
  * spare what both together do, but that the two graphs begin apart. */
 static void test_captured_stretches(void **state)
 {
-    (void)state;
     for (uint64_t tp = 2; tp <= 4; tp *= 2)
         for (unsigned sequence = 0; sequence < 2; sequence++) {
             struct configuration c = job(tp, 1, 1, 1);
@@ -310,7 +296,6 @@ static void test_captured_stretches(void **state)
 /* One graph of a whole step: the host pays the data of each microbatch and the update alone. */
 static void test_whole_step_in_a_graph(void **state)
 {
-    (void)state;
     for (unsigned pipeline = 0; pipeline < 2; pipeline++) {
         struct configuration c = pipeline ? job(2, 2, 2, 1) : job(1, 2, 1, 1), none = c;
         c.software.graphs.modules = "full";
@@ -337,7 +322,6 @@ static void test_whole_step_in_a_graph(void **state)
  * kernels are not. */
 static void test_graphs_of_experts(void **state)
 {
-    (void)state;
     struct configuration c = job(1, 2, 1, 1);
     c.model.moe.experts = 4;
     c.model.moe.experts_per_token = 2;

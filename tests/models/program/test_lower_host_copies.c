@@ -1,17 +1,12 @@
 /* Laws of activations that wait on the host: what each copy takes on its way, what the host spends
  * to start it, and the most that lies there at once. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/schedule/schedule_kind.h"
 #include "sim/units.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 
 #define LINK (50.0 * GIGA)
 #define READ (8.0 * GIGA)
@@ -55,7 +50,6 @@ static unsigned tensors_of(const struct program *p, uint16_t layer)
 
 static void copies_take_the_rate_of_their_way(void **state)
 {
-    (void)state;
     static const int places[] = {OFFLOAD_CPU, OFFLOAD_NVME};
     for (unsigned i = 0; i < 2; i++) {
         struct configuration c = waiting(&schedule_one_f_one_b, 1, places[i]);
@@ -101,7 +95,6 @@ static double most_on_host(const struct program *p)
 /* Under zb-v and dualpipe-v the fullest moment lies before the last copy out. */
 static void the_host_holds_the_most_at_once(void **state)
 {
-    (void)state;
     unsigned played = 0;
     for (unsigned k = 0; k < schedule_kind_count; k++) {
         for (uint64_t chunks = 1; chunks <= 4; chunks *= 2) {

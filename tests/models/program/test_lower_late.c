@@ -1,16 +1,11 @@
 /* Memory that comes back late: buffers of collectives while the host runs ahead of the GPU, as far
  * as a queue of 512 launches lets it, and the gradients of a pass. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/lower/stage/lower.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 
 #define BUFFER "collective's buffer"
 #define LAUNCHES 32.0 /* of a layer's forward */
@@ -83,7 +78,6 @@ static unsigned most_in_forward(const struct program *p, unsigned *all)
  * back after that. */
 static void test_queue(void **state)
 {
-    (void)state;
     for (int more = -1; more <= 1; more++) {
         struct configuration c = job(1e-9);
         unsigned all;
@@ -100,7 +94,6 @@ static void test_queue(void **state)
  * buffer is back as soon as it has been used. */
 static void test_slow_host(void **state)
 {
-    (void)state;
     for (int slow = 0; slow < 2; slow++) {
         struct configuration c = job(1e-9);
         double host_s, gpu_s;
@@ -118,7 +111,6 @@ static void test_slow_host(void **state)
  * backward does, leaves its part. */
 static void test_sizes(void **state)
 {
-    (void)state;
     struct configuration c = job(1e-9);
     struct written w = lower_case_write(&c);
     const double whole = 128.0 * 64.0 * 2.0;

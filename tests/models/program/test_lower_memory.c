@@ -2,17 +2,12 @@
  * and how many of them at once, against counts made by hand from the shape. A switch that is off
  * leaves nothing behind. What must come back does. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/lower/stage/lower.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 
 /* Entries of one name in one program: setup and step. */
 struct named {
@@ -88,7 +83,6 @@ static struct configuration sized(uint64_t tp, uint64_t cp, uint64_t dp, uint64_
 
 static void gradients_by_layout(void **state)
 {
-    (void)state;
     struct configuration c = sized(1, 1, 2, 1, 1, &sharding_zero_1);
     c.software.data.gradients = GRADIENT_BUFFER;
     is(of(&c, 0, "gradient buffer").setup_bytes, 4 * all_elements());
@@ -110,7 +104,6 @@ static void gradients_by_layout(void **state)
 
 static void gradients_of_a_pass(void **state)
 {
-    (void)state;
     struct configuration c = sized(1, 1, 1, 1, 2, &sharding_zero_0);
     assert_int_equal(of(&c, 0, "gradients of a pass").allocated, 0);
     c.software.data.gradients_after_pass = true;
@@ -126,7 +119,6 @@ static void gradients_of_a_pass(void **state)
 
 static void optimizer_by_build(void **state)
 {
-    (void)state;
     for (int build = BUILD_EAGER; build <= BUILD_FIRST_STEP; build++) {
         for (uint64_t dp = 1; dp <= 4; dp *= 2) {
             struct configuration c = sized(1, 1, dp, 1, 1, &sharding_zero_1);
@@ -148,7 +140,6 @@ static void optimizer_by_build(void **state)
 /* One communicator for each group that a stage belongs to, of so many bytes. */
 static void communicators(void **state)
 {
-    (void)state;
     static const char *const names[] = {
         "tensor-parallel communicator", "context-parallel communicator",
         "data-parallel communicator",   "replica communicator",
@@ -194,7 +185,6 @@ static void communicators(void **state)
 
 static void context_and_workspace(void **state)
 {
-    (void)state;
     struct configuration c = sized(1, 1, 1, 1, 3, &sharding_zero_0);
     c.gpu.hbm.context_bytes = 5e8;
     is(of(&c, 0, "CUDA context").setup_bytes, 5e8);
@@ -211,7 +201,6 @@ static void context_and_workspace(void **state)
  * are sent apart are gathered into the whole. */
 static void receive_buffers(void **state)
 {
-    (void)state;
     for (unsigned k = 0; k < 3; k++) {
         struct configuration c = sized(k == 0 ? 1 : 2, 1, 1, 2, 3, &sharding_zero_0);
         c.layout.sequence_parallel = k == 1;
@@ -233,7 +222,6 @@ static void receive_buffers(void **state)
  * reads, a bucket of it at most. */
 static void units_of_sharded_weights(void **state)
 {
-    (void)state;
     struct configuration c = sized(1, 1, 2, 1, 2, &sharding_zero_3);
     c.software.shards.prefetch = 0;
     const double end = vocabulary * h + h;
@@ -274,7 +262,6 @@ static void units_of_sharded_weights(void **state)
 /* Full recomputation keeps b s h of 16 bits a layer and microbatch in flight, nothing else does. */
 static void layer_inputs(void **state)
 {
-    (void)state;
     struct configuration c = sized(1, 1, 1, 2, 4, &sharding_zero_0);
     c.layout.recompute = RECOMPUTE_FULL;
     for (uint32_t stage = 0; stage < 2; stage++) {
@@ -292,7 +279,6 @@ static void layer_inputs(void **state)
  * yet; gate and up alone. As many bytes are sent as before. */
 static void modules_come_and_go(void **state)
 {
-    (void)state;
     struct configuration c = sized(1, 1, 4, 1, 1, &sharding_zero_3);
     c.software.shards.prefetch = 0;
     const struct named whole = of(&c, 0, "gathered weights");
@@ -313,7 +299,6 @@ static void modules_come_and_go(void **state)
 /* Unfused: two gradients of the scores, and those of the queries, keys, values and output. */
 static void large_temporaries_are_apart(void **state)
 {
-    (void)state;
     const struct configuration c = sized(1, 1, 1, 1, 1, &sharding_zero_0);
     struct arena *arena = arena_create();
     struct lowered lowered;
@@ -338,7 +323,6 @@ static void large_temporaries_are_apart(void **state)
  * gathered is one part; an all-reduce works in place. */
 static void recorded_buffers(void **state)
 {
-    (void)state;
     struct configuration c = sized(2, 1, 1, 1, 1, &sharding_zero_0);
     c.layout.sequence_parallel = true;
     c.software.tensor.backward_regather = true;
@@ -371,7 +355,6 @@ static void recorded_buffers(void **state)
  */
 static void recorded_buffers_come_back(void **state)
 {
-    (void)state;
     const uint64_t microbatches = 3;
     struct configuration c = sized(2, 1, 1, 2, microbatches, &sharding_zero_0);
     c.layout.sequence_parallel = true;

@@ -2,18 +2,13 @@
  * projections, and FSDP units that pass through buffers of their own streams. FLOPs and bytes are
  * counted by hand from the shape. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/lower/stage/lower.h"
 #include "models/memory/ledger.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 
 struct sums {
     double flops, bytes;
@@ -68,7 +63,6 @@ static double tokens_of(const struct configuration *c)
 /* Products in order: q k v o gate up down. The second ones are k, o and up. */
 static void test_every_second_product(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct configuration c = gated_case();
     const struct model_shape *m = &c.model;
@@ -93,7 +87,6 @@ static void test_every_second_product(void **state)
 /* Separate products do the FLOPs of the joint ones: the sum of their widths is the same. */
 static void test_separate_products_do_the_same(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct configuration c = gated_case();
     struct lowered apart, joint;
@@ -111,7 +104,6 @@ static void test_separate_products_do_the_same(void **state)
 /* Layers 2, 4, ... of an even number: half of what full recomputation repeats. */
 static void test_every_other_layer(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct configuration c = gated_case();
     struct lowered other, full;
@@ -133,7 +125,6 @@ static void test_every_other_layer(void **state)
  * all. Enough layers that what one layer needs while it is rebuilt does not decide. */
 static void test_kinds_stand_in_order(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct configuration c = gated_case();
     c.model.layers = 32;
@@ -158,7 +149,6 @@ static void test_kinds_stand_in_order(void **state)
 /* Of one layer and one microbatch, 16-bit: input, q, v, what flash keeps, gate. */
 static void test_what_per_operator_keeps(void **state)
 {
-    (void)state;
     struct configuration c = gated_case();
     struct layer layer;
     const struct layer_context context = {.model = &c.model,
@@ -266,7 +256,6 @@ static struct configuration latent_case(void)
  * what the activations of the shared and the chosen experts give; the up-projections run again. */
 static void test_what_modules_keep(void **state)
 {
-    (void)state;
     struct configuration c = latent_case();
     struct repeated none_again, again;
     const double none = kept_of_modules(&c, false, &none_again);
@@ -291,7 +280,6 @@ static void test_what_modules_keep(void **state)
  * whoever keeps gathered inputs does not make norms again. */
 static void test_modules_of_tensor_ranks(void **state)
 {
-    (void)state;
     for (unsigned at = 0; at < 3 * 3; at++) {
         struct configuration c = latent_case();
         const double t = (double)(2u << at % 3);
@@ -320,7 +308,6 @@ static void test_modules_of_tensor_ranks(void **state)
  * again. */
 static void test_modules_gather_latents(void **state)
 {
-    (void)state;
     for (int regathers = 0; regathers < 2; regathers++) {
         struct arena *arena = arena_create();
         struct configuration c = latent_case();
@@ -357,7 +344,6 @@ static double weights_of(const struct lowered *lowered, const char *name, enum p
  * layer, which stay. Every gradient is copied into what is reduced: 2 bytes read, 4 written. */
 static void test_buffers_of_streams(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct configuration c = gated_case();
     lower_case_size(&c, 1, 1, 4, 1, 1);
@@ -392,7 +378,6 @@ static double setup_bytes(const struct program *p, enum tenant tenant)
 /* Sharded fp32 weights are the master copy: no 16-bit shard beside them. Unsharded ones are. */
 static void test_weights_are_the_master_copy(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct configuration c = gated_case();
     lower_case_size(&c, 1, 1, 4, 1, 1);
@@ -441,7 +426,6 @@ static struct sums attention_of(const struct configuration *c, uint64_t cp, uint
  * 1/n times as much, gathered or in a ring; one rank alone has nothing to balance. */
 static void test_neighbours_against_zig_zag(void **state)
 {
-    (void)state;
     const struct configuration c = gated_case();
     for (uint64_t cp = 1; cp <= 8; cp *= 2) {
         const double n = (double)cp, even = attention_of(&c, cp, 1, true, false).flops;
@@ -461,7 +445,6 @@ static void test_neighbours_against_zig_zag(void **state)
 
 static void test_blocks_are_merged(void **state)
 {
-    (void)state;
     struct configuration c = gated_case();
     c.software.context.merge_forward_bytes = 18.0;
     const double elements =

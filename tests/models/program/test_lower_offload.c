@@ -1,17 +1,12 @@
 /* Laws of an optimizer on the host: what leaves the card, the three times by hand, the rules. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/sharding/sharding_kind.h"
 #include "sim/units.h"
 #include "tests/models/program/lower_case.h"
 #include "tests/models/program/lower_sums.h"
+#include "tests/test.h"
 
 #define LINK (10.0 * GIGA)
 #define DRAM (200.0 * GIGA)
@@ -78,7 +73,6 @@ static void near(double value, double wanted)
  * memory, not their links. What is left is updated on the card. */
 static void test_times(void **state)
 {
-    (void)state;
     for (uint64_t dp = 1; dp <= 4; dp *= 2) {
         const struct configuration all = offloaded(&sharding_zero_1, dp, 0.0);
         const double parameters = transformer_parameters(&all.model, all.training.sequence);
@@ -107,7 +101,6 @@ static void test_times(void **state)
 
 static void test_memory(void **state)
 {
-    (void)state;
     static const struct sharding_kind *const kinds[] = {&sharding_zero_0, &sharding_zero_1};
     for (unsigned k = 0; k < 2; k++) {
         const struct configuration all = offloaded(kinds[k], 4, 0.0);
@@ -137,7 +130,6 @@ static bool said(const struct configuration *c, const char *words)
 
 static void test_rules(void **state)
 {
-    (void)state;
     struct configuration c = offloaded(&sharding_zero_1, 4, 0.5);
     assert_int_equal(lower_case_errors(&c), 0);
     c.cluster.node.host.dram_bytes_per_s = 0.0;

@@ -1,17 +1,12 @@
 /* Sharding under a pipeline: what is sent does not grow with the microbatches. A stage of 328,256
  * parameters, or two of two layers each. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "models/lower/stage/lower.h"
 #include "models/memory/ledger.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 
 #define LAYER 65664.0
 #define EMBEDDING 32768.0
@@ -28,7 +23,6 @@ static void near(double a, double b)
  * there are: each stage owes its parameters. Without one, shards are moved in every microbatch. */
 static void test_once_under_a_pipeline(void **state)
 {
-    (void)state;
     static const struct sharding_kind *const kinds[] = {&sharding_zero_2, &sharding_zero_3,
                                                         &sharding_fsdp};
     for (unsigned i = 0; i < 3; i++) {
@@ -66,7 +60,6 @@ static void test_once_under_a_pipeline(void **state)
 /* Each rank holds whole gradients: zero-2 takes, to the byte, what zero-1 does. */
 static void test_zero_2_is_zero_1(void **state)
 {
-    (void)state;
     struct ledger_result played[2];
     struct arena *arena = arena_create();
     for (unsigned i = 0; i < 2; i++) {

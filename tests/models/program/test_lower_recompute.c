@@ -3,13 +3,7 @@
  * time grows and memory falls by what one layer costs and keeps. */
 #include <inttypes.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/lower/stage/lower.h"
 #include "models/memory/ledger.h"
@@ -17,6 +11,7 @@
 #include "models/sharding/sharding_kind.h"
 #include "models/step/simulate/step.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 #include "topology/topology_kind.h"
 
 static bool close_to(double a, double b)
@@ -132,7 +127,6 @@ static void same(const struct configuration *a, const struct configuration *b)
 
 static void test_all_is_full(void **state)
 {
-    (void)state;
     for (uint64_t pp = 1; pp <= 2; pp++) {
         const struct configuration c = deep_case(8, pp, 4);
         const struct configuration full = with(c, RECOMPUTE_FULL, 0);
@@ -148,7 +142,6 @@ static void test_all_is_full(void **state)
  * the moment that decides is another. */
 static void test_block_goes_straight(void **state)
 {
-    (void)state;
     for (uint64_t pp = 1; pp <= 2; pp++) {
         const uint64_t most = 12;
         const struct configuration c = deep_case(most * pp, pp, 2 * pp);
@@ -178,7 +171,6 @@ static void test_block_goes_straight(void **state)
 /* The first layers of every chunk, not of every stage. */
 static void test_of_every_chunk(void **state)
 {
-    (void)state;
     struct configuration c = with(deep_case(12, 2, 4), RECOMPUTE_BLOCK, 2);
     c.layout.pipeline.vpp = 2;
     c.layout.pipeline.schedule = &schedule_interleaved;
@@ -197,7 +189,6 @@ static void test_of_every_chunk(void **state)
 /* All is computed again once, from the inputs of the groups; the last group may be smaller. */
 static void test_groups_keep_their_input(void **state)
 {
-    (void)state;
     const uint64_t layers = 8;
     for (uint64_t n = 1; n <= layers; n++) {
         const struct configuration c = deep_case(layers, 1, 1);
@@ -222,7 +213,6 @@ static void test_groups_keep_their_input(void **state)
 /* At the first backward pass of the last group all inputs are there, and its layers rebuilt. */
 static void test_groups_rebuild_together(void **state)
 {
-    (void)state;
     const uint64_t layers = 32;
     const struct configuration c = deep_case(layers, 1, 1);
     const struct configuration full = with(c, RECOMPUTE_FULL, 0);
@@ -238,7 +228,6 @@ static void test_groups_rebuild_together(void **state)
 /* A group's layers run forward, in order, before the first of them runs backward. */
 static void test_order_of_a_group(void **state)
 {
-    (void)state;
     const struct configuration c = with(deep_case(5, 1, 1), RECOMPUTE_UNIFORM, 2);
     static const struct {
         uint8_t phase;

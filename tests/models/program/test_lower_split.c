@@ -1,17 +1,10 @@
 /* Layers over the chunks of a pipeline: even, with given ends, with ends that count, by cost. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "models/lower/plan/lower_split.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 
 static void test_split(void **state)
 {
-    (void)state;
     struct configuration c = lower_case();
     uint32_t layers[8];
     c.model.layers = 14;
@@ -47,7 +40,6 @@ static void test_split(void **state)
 /* Embedding and head stand for a layer each: the first chunk and the last hold one less. */
 static void test_ends_that_count(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t layers, pp, vpp;
         uint32_t split[8];

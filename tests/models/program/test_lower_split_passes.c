@@ -7,17 +7,13 @@
  * s b 32 h bytes, the figure by which sail-sg/zero-bubble-pipeline-parallelism orders its passes
  * (megatron/core/pipeline_parallel/zerobubble/runtime.py). */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #include "models/lower/plan/lower_plan.h"
 #include "models/lower/stage/lower.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 
 enum {
     STAGES = 4,
@@ -102,7 +98,6 @@ static bool keeps(const struct program *p, const double *expected, uint32_t coun
 /* Ranks in the middle: they hold layers alone. */
 static void test_kept(void **state)
 {
-    (void)state;
     for (unsigned k = 0; k < KINDS; k++) {
         const struct configuration c = split_case(names[k]);
         if (c.layout.pipeline.schedule->write_timed != NULL)
@@ -133,7 +128,6 @@ static double flops_of(const struct program *p)
 /* The same products as 1f1b in all, whatever pass and rank they are on. */
 static void test_work(void **state)
 {
-    (void)state;
     struct configuration whole = split_case("zb-h1");
     whole.layout.pipeline.schedule = schedule_find("1f1b");
     struct arena *arena = arena_create();
@@ -166,7 +160,6 @@ static uint32_t last_named(const struct program *p, enum stream stream, unsigned
 /* No gradient is sent before the last pass of its weights; all of them are sent. */
 static void test_reduction(void **state)
 {
-    (void)state;
     for (unsigned k = 0; k < KINDS; k++) {
         struct configuration c = split_case(names[k]);
         c.software.data.bucket_bytes = 1e5;
@@ -200,7 +193,6 @@ static void test_reduction(void **state)
 /* Both holders of a part reduce together, and share its optimizer. */
 static void test_two_holders(void **state)
 {
-    (void)state;
     struct configuration c = split_case("dualpipe");
     assert_int_equal(configuration_holders(&c), 4);
     c.layout.data.sharding = sharding_find("zero-1");
@@ -229,7 +221,6 @@ static void test_two_holders(void **state)
 /* Schedules that go by times are told what a message takes on the wire that joins all stages. */
 static void test_message(void **state)
 {
-    (void)state;
     for (uint64_t nodes = 1; nodes <= 2; nodes++) {
         struct arena *arena = arena_create();
         struct configuration c = split_case("zb-2p");

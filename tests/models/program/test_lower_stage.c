@@ -1,22 +1,15 @@
 /* The parts of a stage that is lowered, each alone: groups of units, numbers of tensors, buckets
  * and the history of gathers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "models/lower/stage/lower_traffic.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 
 /* Four layers in two chunks of one stage, in FSDP units of so many layers: embedding and head are
  * groups of their own, and none reaches into the next chunk. */
 static void test_groups(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t size;
         uint32_t count, members[6], chunk_1; /* groups; their units; first group of chunk 1 */
@@ -54,7 +47,6 @@ static void test_groups(void **state)
 /* Ranges of numbers do not overlap while they are held, and are used again by the same block. */
 static void test_numbers_are_used_again(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct configuration c = lower_case();
     lower_case_size(&c, 1, 1, 1, 1, 2);
@@ -86,7 +78,6 @@ static void test_numbers_are_used_again(void **state)
 /* Buckets of 100 elements: sixteen leave as they are, 32 as sixteen of twice the size. */
 static void test_buckets(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct configuration c = lower_case();
     struct lowering *l = lower_plan_lowering(arena, &c);
@@ -113,7 +104,6 @@ static void test_buckets(void **state)
 /* With one group fetched ahead, the k-th gather waits for the compute of group k - 2. */
 static void test_gathers_wait_for_compute(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct configuration c = lower_case();
     c.software.shards.prefetch = 1;

@@ -2,18 +2,13 @@
  * format and sharding, to the byte, against counts made by hand from the shape; the update's
  * traffic; FLOPs and traffic of orthogonal steps; and the recipes that class quotes. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/plan/rule_of_thumb.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/models/program/lower_case.h"
 #include "tests/models/program/lower_sums.h"
+#include "tests/test.h"
 
 /* Of lower_case: 4 layers, 64 wide, feed-forward 256 gated, vocabulary 512, RMS norms. */
 enum {
@@ -62,7 +57,6 @@ static double factored_elements(void)
 
 static void test_state_of_every_optimizer(void **state)
 {
-    (void)state;
     const struct {
         const char *name;
         double moments; /* bytes, of all */
@@ -92,7 +86,6 @@ static void test_state_of_every_optimizer(void **state)
 
 static void test_formats(void **state)
 {
-    (void)state;
     static const double masters[] = {4, 4, 2, 2, 0}, moments[] = {4, 4, 2, 2, 1};
     for (int m = 0; master_format_names[m] != NULL; m++) {
         for (int k = 0; moment_format_names[k] != NULL; k++) {
@@ -115,7 +108,6 @@ static void test_formats(void **state)
  * master copy, bf16 moments; its optimizer alone is sharded: 1 + 4 + (4 + 2 + 2) / n. */
 static void test_the_recipe_of_deepseek(void **state)
 {
-    (void)state;
     for (uint64_t dp = 1; dp <= 4; dp *= 2) {
         struct configuration c = state_case(&sharding_zero_1, dp, "adamw");
         c.gpu.peak_flops_per_s[PEAK_FP8] = 2 * c.gpu.peak_flops_per_s[PEAK_BF16];
@@ -145,7 +137,6 @@ static double traffic(const struct configuration *c)
  */
 static void test_copies_of_four_bits(void **state)
 {
-    (void)state;
     struct configuration c = state_case(&sharding_zero_1, 2, "adamw"), bf16 = c;
     c.gpu.peak_flops_per_s[PEAK_FP4] = 4 * c.gpu.peak_flops_per_s[PEAK_BF16];
     c.training.precision = precision_find("nvfp4");
@@ -169,7 +160,6 @@ static void test_copies_of_four_bits(void **state)
 /* 671e9 parameters, 61 layers, 7,168 wide, 4,096 tokens, cards of 80e9 bytes: what class quotes. */
 static void test_cards_of_671b(void **state)
 {
-    (void)state;
     struct configuration c = lower_case();
     struct rule_of_thumb rule;
     c.model.nominal_parameters = 671e9;
@@ -196,7 +186,6 @@ static void test_cards_of_671b(void **state)
  * gradient twice; a weight without a master copy is read as well. */
 static void test_update_traffic(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < optimizer_count; i++) {
         struct configuration c = state_case(&sharding_zero_0, 1, optimizers[i].head.name);
         c.software.data.gradients = GRADIENT_TENSOR;
@@ -219,7 +208,6 @@ static double steps_of(double m, double n)
  * share the matrices, each at least one, and send 2 bytes of each element. */
 static void test_orthogonal_steps(void **state)
 {
-    (void)state;
     const double largest = steps_of(H, 2 * F);
     const double all = LAYERS * (4 * steps_of(H, H) + largest + steps_of(H, F));
     for (unsigned k = 0; k < sharding_kind_count; k++) {
@@ -245,7 +233,6 @@ static void test_orthogonal_steps(void **state)
 /* Weight matrices of a layer on a tensor rank: the same elements, all of a layer but its norms. */
 static void test_matrices_of_tensor_ranks(void **state)
 {
-    (void)state;
     for (uint64_t tp = 1; tp <= 8; tp *= 2) {
         struct configuration c = state_case(&sharding_zero_0, 1, "muon");
         lower_case_size(&c, tp, 1, 1, 1, 2);
@@ -257,7 +244,6 @@ static void test_matrices_of_tensor_ranks(void **state)
 /* The scenario's word goes before the recipes' of the software, these before what it keeps else. */
 static void test_gradient_bytes(void **state)
 {
-    (void)state;
     static const struct {
         double said, usual, kept, is;
     } rows[] = {{0, 0, 4, 4}, {0, 0, 2, 2}, {0, 2, 4, 2}, {4, 2, 2, 4}, {2, 4, 4, 2}};

@@ -1,14 +1,9 @@
 /* The writer of programs, and the invariants that it checks: one planted fault for each. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "models/program/program.h"
+#include "tests/test.h"
 
 static struct op compute_op(struct program_writer *w, double gpu_s, uint32_t wait)
 {
@@ -59,7 +54,6 @@ static struct program *sample(struct arena *arena)
 
 static void test_rows_are_shared(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct program *p = sample(arena);
     assert_int_equal(p->op_count, 3);
@@ -77,7 +71,6 @@ static void test_rows_are_shared(void **state)
 
 static void test_growth_keeps_rows(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct program_writer *w = program_begin(arena, 0);
     for (uint32_t i = 0; i < 1000; i++) {
@@ -94,7 +87,6 @@ static void test_growth_keeps_rows(void **state)
 /* What was reserved and is outgrown moves with its rows, be it one. */
 static void test_growth_of_what_was_reserved(void **state)
 {
-    (void)state;
     for (uint32_t reserved = 1; reserved <= 3; reserved++) {
         struct arena *arena = arena_create();
         struct program_writer *w = program_begin(arena, 0);
@@ -121,7 +113,6 @@ enum {
 /* More rows at once than twice the room: the kernels of one cost, first of all or after others. */
 static void test_growth_by_many(void **state)
 {
-    (void)state;
     static const uint32_t batches[][3] = {{1, 31, 1},  {1, 32, 1},   {32, 1, 1},   {33, 1, 1},
                                           {64, 64, 1}, {65, 128, 9}, {1, 200, 99}, {KERNELS, 1, 1}};
     for (unsigned i = 0; i < sizeof batches / sizeof batches[0]; i++) {
@@ -152,7 +143,6 @@ static void test_growth_by_many(void **state)
 /* Equal content gives the row that is there; whatever differs gives a new one. */
 static void test_rows_differ_by_content(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct program_writer *w = program_begin(arena, 0);
     const struct op_cost cost = {.gpu_s = 1.0, .peak_s = 2.0, .flops = 3.0, .bytes = 4.0};
@@ -209,7 +199,6 @@ static void test_rows_differ_by_content(void **state)
 /* Which kinds may stand on which stream; every other pair is refused. */
 static void test_streams_fit_kinds(void **state)
 {
-    (void)state;
     static const struct {
         enum op_kind kind;
         uint32_t streams;
@@ -344,7 +333,6 @@ static const struct {
 
 static void test_planted_faults(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < sizeof faults / sizeof faults[0]; i++) {
         struct arena *arena = arena_create();
         struct program *p = sample(arena);
@@ -360,7 +348,6 @@ static void test_planted_faults(void **state)
 /* The last values that stand. */
 static void test_bounds_hold(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct program *p = sample(arena);
     p->ops[1].wait[1] = 1;

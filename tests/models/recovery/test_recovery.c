@@ -1,18 +1,12 @@
 /* What each recovery policy decides of one failure, by table: spares taken, waiting, shrinking,
  * going on, at the limits of each; and what its spares cost. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "models/recovery/recovery_kind.h"
+#include "tests/test.h"
 
 static void test_traits(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         bool has_spares, spares_idle;
@@ -35,7 +29,6 @@ static void test_traits(void **state)
 /* Of nodes short, and nodes that stand by: who is taken, whether the rest is waited for. */
 static void test_spares_and_waits(void **state)
 {
-    (void)state;
     static const struct {
         uint32_t nodes_short, free, taken;
     } rows[] = {{0, 0, 0}, {0, 3, 0}, {1, 0, 0}, {1, 1, 1}, {1, 2, 1},
@@ -73,7 +66,6 @@ static void test_spares_and_waits(void **state)
  * nothing is allocated where nothing was taken. */
 static void test_shrinking(void **state)
 {
-    (void)state;
     static const struct {
         uint32_t nodes_short, free, up, least;
         bool shrink, wait;
@@ -105,7 +97,6 @@ static void test_shrinking(void **state)
  * replicas that are up but were touched do not count. */
 static void test_going_on(void **state)
 {
-    (void)state;
     static const struct {
         uint32_t nodes_short, free, untouched, least;
         bool go_on, wait;

@@ -1,15 +1,10 @@
 /* Orders that are made of times (zb-1p, zb-2p), against every order that two ranks could take, the
  * hand-made ones of zb-h1 and zb-h2, and the memory that is asked for. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "models/schedule/schedule_kind.h"
+#include "tests/test.h"
 
 enum {
     STAGES_MAX = 6,
@@ -151,7 +146,6 @@ static const double grid[][4] = {
 
 static void two_ranks_do_their_best(void **state)
 {
-    (void)state;
     for (uint32_t m = 2; m <= MICROBATCHES_MAX; m++) {
         static struct order all[ORDERS_MAX];
         struct order now = {.count = 0};
@@ -177,7 +171,6 @@ static void two_ranks_do_their_best(void **state)
 
 static void never_behind_the_hand_made(void **state)
 {
-    (void)state;
     static const char *const pairs[][2] = {{"zb-1p", "zb-h1"}, {"zb-2p", "zb-h2"}};
     for (unsigned k = 0; k < 2; k++)
         for (uint32_t p = 2; p <= STAGES_MAX; p++)
@@ -198,7 +191,6 @@ static void never_behind_the_hand_made(void **state)
  * a forward that the one before it has not sent, and all ends. */
 static void messages_longer_than_passes_end(void **state)
 {
-    (void)state;
     static const double kept[][STAGES_MAX] = {
         {1, 1, 1, 1, 1, 1}, {1, 1, .1, .1, .1, .1}, {.1, 1, .1, 1, .1, 1}, {1, .5, .3, .2, .1, .1}};
     static const char *const names[] = {"zb-1p", "zb-2p"};
@@ -232,7 +224,6 @@ static bool same_orders(const struct order *a, const struct order *b, uint32_t s
  * as the middle one. And no unit of time or of memory is. */
 static void the_middle_stage_decides(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < sizeof grid / sizeof grid[0]; i++) {
         struct order even[STAGES_MAX], odd[STAGES_MAX], doubled[STAGES_MAX];
         double rows[5][STAGES_MAX];
@@ -260,7 +251,6 @@ static void the_middle_stage_decides(void **state)
  * and room for that is made with the forward. With so much memory it is used. */
 static void memory_is_what_was_allowed(void **state)
 {
-    (void)state;
     static const double bytes[][4] = {/* kept and late, of the first stage and of the others */
                                       {1.0, 1.0, 1.0, 1.0},
                                       {2.0, 1.0, 1.0, 0.5},

@@ -4,16 +4,11 @@
  * warm-up of the latter 2 (p - i - 1) + (v - 1) p passes of chunks (Megatron-LM,
  * megatron/core/pipeline_parallel/schedules.py). A pass is its microbatch and a letter: a, b, c a
  * forward pass of the first, second, third chunk, A, B, C its backward pass. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "models/schedule/schedule_kind.h"
+#include "tests/test.h"
 
 enum {
     PASS_MAX = 3 * 4 * 16,
@@ -85,7 +80,6 @@ static const struct order_row rows[] = {
 
 static void test_orders(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pass passes[PASS_MAX];
         char text[TEXT_MAX];
@@ -148,7 +142,6 @@ static void check_progress(const struct schedule_shape *s, const struct pass *pa
 
 static void test_warm_up_and_held(void **state)
 {
-    (void)state;
     unsigned checked = 0;
     for (unsigned k = 0; k < KNOWN; k++) {
         const struct schedule_kind *kind = schedule_find(known[k]);
@@ -173,7 +166,6 @@ static void test_warm_up_and_held(void **state)
 
 static void test_refusals(void **state)
 {
-    (void)state;
     static const char *const gpipe = "gpipe has one chunk for each stage: layout.vpp must be 1",
                              *const plain = "1f1b has one chunk for each stage: layout.vpp > 1 "
                                             "needs schedule interleaved",
@@ -204,7 +196,6 @@ static void test_refusals(void **state)
 /* (p - 1)(tF + tB), over v for chunks: whatever the number of microbatches. */
 static void test_bubbles(void **state)
 {
-    (void)state;
     struct schedule_shape shape = {5, 1, 3, NULL}, chunks = {5, 4, 10, NULL}, one = {1, 1, 9, NULL};
     assert_true(schedule_find("gpipe")->bubble_s(&shape, 3.0, 7.0) == 40.0);
     assert_true(schedule_find("1f1b")->bubble_s(&shape, 3.0, 7.0) == 40.0);
@@ -216,7 +207,6 @@ static void test_bubbles(void **state)
 
 static void test_names(void **state)
 {
-    (void)state;
     for (unsigned k = 0; k < KNOWN; k++) {
         assert_non_null(schedule_find(known[k]));
         assert_string_equal(schedule_find(known[k])->head.name, known[k]);

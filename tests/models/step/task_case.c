@@ -1,15 +1,10 @@
 #include "tests/models/step/task_case.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 
 #include "sim/random.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 #include "topology/topology_kind.h"
 
 void task_case_begin(struct task_case *t, uint32_t ranks)

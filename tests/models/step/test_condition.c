@@ -1,12 +1,6 @@
 /* condition: what the memory says is what step_run says, for any number of threads. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/sharding/sharding_kind.h"
 #include "models/step/simulate/condition.h"
@@ -14,6 +8,7 @@
 #include "sim/pool.h"
 #include "sim/units.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 #include "topology/topology_kind.h"
 
 /* tp 4, dp 4, pp 2 on four nodes of eight cards; messages are long enough for NICs to count. */
@@ -55,7 +50,6 @@ static struct condition_table *table_of(const struct configuration *c)
 
 static void test_ideal(void **state)
 {
-    (void)state;
     struct configuration c = job();
     struct condition_table *t = table_of(&c);
     assert_int_equal(condition_count(t), 1);
@@ -69,7 +63,6 @@ static void test_ideal(void **state)
 
 static void test_slow_units(void **state)
 {
-    (void)state;
     struct configuration c = job();
     struct condition_table *t = table_of(&c);
     struct condition slow = {
@@ -99,7 +92,6 @@ static void test_slow_units(void **state)
 /* What the scenario perturbs stays beside what the condition adds. */
 static void test_own_perturbations(void **state)
 {
-    (void)state;
     struct configuration c = job();
     struct perturbation both[] = {{PERTURB_GPU_SPEED, 3, 0.9, LINK_NIC},
                                   {PERTURB_GPU_SPEED, 16, 0.5, LINK_NIC}};
@@ -116,7 +108,6 @@ static void test_own_perturbations(void **state)
 
 static void test_fewer_replicas(void **state)
 {
-    (void)state;
     struct configuration c = job();
     lower_case_size(&c, 4, 1, 8, 2, 4);
     struct condition_table *t = table_of(&c);
@@ -135,7 +126,6 @@ static void test_fewer_replicas(void **state)
 /* Copies of two replicas: losing one replica loses its partner; the last copy is sharded anew. */
 static void test_hybrid_copies(void **state)
 {
-    (void)state;
     struct configuration c = job();
     c.layout.data.sharding = &sharding_hsdp;
     c.layout.data.shard_group = 2;
@@ -159,7 +149,6 @@ static void test_hybrid_copies(void **state)
 /* A share of every NIC is a narrower NIC, also where the slot is narrower than the port. */
 static void test_nic_share(void **state)
 {
-    (void)state;
     struct condition half = {.nic_share_ratio = 0.5};
     for (unsigned slot = 0; slot < 2; slot++) {
         struct configuration c = job();
@@ -203,7 +192,6 @@ static void ask(void *context, size_t index)
 
 static void test_any_thread_count(void **state)
 {
-    (void)state;
     struct configuration c = job();
     struct asker alone = {table_of(&c), {0}}, together = {table_of(&c), {0}};
     pool_run(1, ASKED, ask, &alone);
@@ -223,7 +211,6 @@ static void test_any_thread_count(void **state)
 
 static void test_fixed(void **state)
 {
-    (void)state;
     struct condition_table *t = condition_fixed(4.0);
     assert_true(condition_step_s(t, &condition_ideal) == 4.0);
     struct condition k = {.replicas_missing = 3,
@@ -239,7 +226,6 @@ static void test_fixed(void **state)
  * more, asked twice, each is remembered once. */
 static void test_every_difference_counts(void **state)
 {
-    (void)state;
     struct condition_table *t = condition_fixed(4.0);
     unsigned expected = 0;
     for (unsigned i = 0; i < 2 * 2304; i++) {
@@ -263,7 +249,6 @@ static void test_every_difference_counts(void **state)
 /* More slow units of a stage than it has replicas: the next is a tensor peer of the first. */
 static void test_slow_peers(void **state)
 {
-    (void)state;
     struct configuration c = job();
     lower_case_size(&c, 4, 1, 2, 2, 4);
     struct condition_table *t = table_of(&c);
@@ -288,7 +273,6 @@ static void test_slow_peers(void **state)
 
 static void test_refuses(void **state)
 {
-    (void)state;
     struct error error = {{0}};
     struct configuration c = job();
     c.gpu.hbm.usable_bytes = 1e6;
@@ -310,7 +294,6 @@ static void slow_down(struct configuration *c, double factor)
  * may, asked for once or again. A narrower NIC alone changes little. */
 static void test_too_long(void **state)
 {
-    (void)state;
     struct configuration c = job();
     slow_down(&c, 1e9); /* now kernels are all that takes time */
     slow_down(&c, 60 * YEAR / direct_s(&c));

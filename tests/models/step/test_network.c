@@ -1,15 +1,11 @@
 /* The network alone: posts by hand, finishes against timelines worked out on paper. All figures are
  * sums of powers of two, so that they are exact. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "models/step/simulate/event.h"
 #include "tests/models/step/world.h"
+#include "tests/test.h"
 
 enum {
     DONE_MAX = 64
@@ -87,7 +83,6 @@ static double finish_of(const struct bench *b, uint32_t rank)
 
 static void certain_is_told_at_once(void **state)
 {
-    (void)state;
     struct bench b;
     bench_begin(&b, 1);
     world_plan(&b.world, 0, 0, 8.0, 0.5, 4.0, 1.0, NULL, 0);
@@ -112,7 +107,6 @@ static void certain_is_told_at_once(void **state)
  * the lower rank. */
 static void the_last_is_named(void **state)
 {
-    (void)state;
     const struct {
         double at_s[2], speed[2];
         uint32_t last;
@@ -142,7 +136,6 @@ static void the_last_is_named(void **state)
 
 static void nothing_sent_takes_no_time(void **state)
 {
-    (void)state;
     struct bench b;
     bench_begin(&b, 1);
     world_plan(&b.world, 0, 0, 0.0, 0.0, INFINITY, 1.0, NULL, 0);
@@ -156,7 +149,6 @@ static void nothing_sent_takes_no_time(void **state)
  * afterwards, the first has its ceiling: its transfers lose 4 s more, of 20 in all. */
 static void contention_is_what_sharing_costs(void **state)
 {
-    (void)state;
     struct bench b;
     bench_begin(&b, 2);
     const struct wire wire = {world_link(&b.world, 1.0), 1.0};
@@ -186,7 +178,6 @@ static void contention_is_what_sharing_costs(void **state)
 /* 8 and 4 bytes on one link of 1 B/s: half each until the small one ends at 8, then all. */
 static void two_on_a_link_halve(void **state)
 {
-    (void)state;
     struct bench b;
     bench_begin(&b, 2);
     const struct wire wire = {world_link(&b.world, 1.0), 1.0};
@@ -210,7 +201,6 @@ static void two_on_a_link_halve(void **state)
  * (2 bytes) ends at 6, the first has 4 left and ends at 10. */
 static void a_late_start_slows_the_other(void **state)
 {
-    (void)state;
     struct bench b;
     bench_begin(&b, 2);
     const struct wire wire = {world_link(&b.world, 1.0), 1.0};
@@ -230,7 +220,6 @@ static void a_late_start_slows_the_other(void **state)
  * of wire each, so payload rates 2 and 4. A ceiling of 1 leaves the rest to the other: 7. */
 static void shares_are_fair_by_wire(void **state)
 {
-    (void)state;
     struct bench b;
     bench_begin(&b, 2);
     const uint32_t link = world_link(&b.world, 8.0);
@@ -262,7 +251,6 @@ static void shares_are_fair_by_wire(void **state)
 /* A party may post its next activity as soon as it was told: the second meets after the first. */
 static void activities_of_a_group_follow(void **state)
 {
-    (void)state;
     struct bench b;
     bench_begin(&b, 1);
     const struct wire wire = {world_link(&b.world, 2.0), 1.0};
@@ -286,7 +274,6 @@ static void activities_of_a_group_follow(void **state)
  * Without links to share it costs three events all the same: start, last byte, end. */
 static void watched_is_told_on_and_off(void **state)
 {
-    (void)state;
     struct bench b;
     bench_begin(&b, 1);
     world_plan(&b.world, 0, 0, 8.0, 0.5, 4.0, 1.0, NULL, 0);
@@ -311,7 +298,6 @@ static void watched_is_told_on_and_off(void **state)
 /* Payload counts once for each real group; own links carry it without being shared. */
 static void folded_groups_count(void **state)
 {
-    (void)state;
     struct bench b;
     bench_begin(&b, 1);
     b.world.symmetry.groups[0].group_count = 16;
@@ -360,7 +346,6 @@ static void post_in_the_past(void *context)
 
 static void bugs_are_caught(void **state)
 {
-    (void)state;
     void (*const bugs[])(void *) = {disagree, post_unknown, post_in_the_past};
     for (size_t i = 0; i < sizeof bugs / sizeof bugs[0]; i++) {
         struct bench b;

@@ -1,16 +1,11 @@
 /* Starts apart: the draws against the same ranks played one by one here, and the bounds at which
  * nothing is drawn. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "models/step/simulate/stagger.h"
 #include "sim/random.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 #include "topology/topology_kind.h"
 
 /* Two tensor-parallel pairs (of each of two stages) across two nodes, whose GPUs share one NIC. */
@@ -84,7 +79,6 @@ static struct outcome drawn(const struct configuration *c, const struct step *st
  * shortest at least once, and a slow rank of either node is the last to finish. */
 static void the_shortest_draw_is_kept(void **state)
 {
-    (void)state;
     bool decided[STAGGER_DRAWS_MAX] = {false}, last[8] = {false};
     for (uint64_t seed = 1; seed <= 40; seed++) {
         struct perturbation slow = {
@@ -123,7 +117,6 @@ static void the_shortest_draw_is_kept(void **state)
 /* What is lost to sharing must be a hundredth of the step: to the last bit. */
 static void a_hundredth_is_worth_it(void **state)
 {
-    (void)state;
     struct configuration c = sharing(1);
     struct step *step = played(&c);
     const double lost_s = network_contention(step->network).lost_s;
@@ -163,7 +156,6 @@ static bool pretend_ops(struct step *step, uint64_t ops)
 /* As many draws as the limit affords, whole ones, at most eight. */
 static void draws_to_the_limit(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t ops;
         uint32_t draws;

@@ -1,16 +1,11 @@
 /* Who runs out of memory first, against every stage's own ledger; and the rule of thumb by hand. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "models/plan/rule_of_thumb.h"
 #include "models/step/simulate/step.h"
 #include "sim/units.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 #include "topology/topology_kind.h"
 
 /* Is `a` a failure before `b`: in an earlier step, or in the same at an earlier op? */
@@ -80,7 +75,6 @@ static void sweep(const struct configuration *base, struct tally *tally)
 
 static void test_the_first_to_fail_is_named(void **state)
 {
-    (void)state;
     struct tally tally = {0};
     struct configuration c = lower_case();
     lower_case_size(&c, 1, 1, 2, 2, 4);
@@ -117,7 +111,6 @@ static void test_the_first_to_fail_is_named(void **state)
  * elements of 2 bytes for each layer, token and hidden unit; on cards of 80e9 bytes. */
 static void test_rule_of_thumb_by_hand(void **state)
 {
-    (void)state;
     struct configuration c = lower_case();
     struct rule_of_thumb rule;
     c.model.nominal_parameters = 7e9;
@@ -156,7 +149,6 @@ static void test_rule_of_thumb_by_hand(void **state)
 /* The nominal size is whole GiB read as GB; below half a GiB there is none. */
 static void test_nominal_cards(void **state)
 {
-    (void)state;
     static const struct {
         double hbm_bytes, nominal_bytes;
     } rows[] = {{80 * GIB, 80e9}, {79.6 * GIB, 80e9},     {79.4 * GIB, 79e9}, {1.2 * GIB, 1e9},
@@ -181,7 +173,6 @@ static void test_nominal_cards(void **state)
 /* Who asks for less gets the same answers to what was asked, whether it fits or not. */
 static void test_less_asked_is_the_same_answer(void **state)
 {
-    (void)state;
     unsigned failing = 0;
     struct configuration c = lower_case();
     lower_case_size(&c, 2, 1, 2, 2, 4);

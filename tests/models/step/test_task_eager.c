@@ -1,17 +1,12 @@
 /* Messages that do not wait for their receivers: who is done when, whose time is whose, and a naive
  * player of random chains of messages, which also says what waits for ever. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/step/simulate/collective_run.h"
 #include "sim/random.h"
 #include "tests/models/step/task_case.h"
+#include "tests/test.h"
 
 #define BYTES 0x1p20
 
@@ -47,7 +42,6 @@ static void pair_begin(struct task_case *t, double work_s, bool eager)
 
 static void test_the_receiver_comes_before_meanwhile_or_after(void **state)
 {
-    (void)state;
     struct task_case t;
     pair_begin(&t, 1.0, false);
     const double m_s = message_s(&t, BYTES);
@@ -82,7 +76,6 @@ static void test_the_receiver_comes_before_meanwhile_or_after(void **state)
 /* Before: it waits for the sender, and then communicates. */
 static void test_the_receiver_waits_for_the_sender(void **state)
 {
-    (void)state;
     static const uint32_t ranks[] = {1, 0}; /* the sender is the higher rank */
     struct task_case t;
     task_case_begin(&t, 2);
@@ -106,7 +99,6 @@ static void test_the_receiver_waits_for_the_sender(void **state)
 
 static void test_the_limit_is_of_messages_alone(void **state)
 {
-    (void)state;
     static const uint32_t ranks[] = {0, 1};
     struct task_case t;
     task_case_begin(&t, 2);
@@ -221,7 +213,6 @@ static bool naive(const struct chains *c, double over_s[RANKS][CHAIN])
 
 static void test_a_naive_player_agrees(void **state)
 {
-    (void)state;
     static double over_s[RANKS][CHAIN];
     unsigned played_count = 0, refused_count = 0;
     for (uint64_t seed = 1; seed <= 600; seed++) {
@@ -251,7 +242,6 @@ static void test_a_naive_player_agrees(void **state)
  * waits for B in turn has no part in it. */
 static void test_a_meeting_behind_another_is_named(void **state)
 {
-    (void)state;
     struct task_case t;
     task_case_begin(&t, 2);
     const uint32_t ranks[] = {0, 1}, group = task_case_group(&t, ranks, 2, false);

@@ -1,19 +1,14 @@
 /* The player of task graphs: closed forms, the collectives of collective_run, a naive player of
  * random graphs that was written from task.h alone, and what waits for ever. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/step/simulate/collective_run.h"
 #include "models/step/tasks/task_wires.h"
 #include "sim/sim.h"
 #include "tests/laws/law_cluster.h"
 #include "tests/models/step/task_case.h"
+#include "tests/test.h"
 
 static void expect_near(double value, double wanted, double slack)
 {
@@ -37,7 +32,6 @@ static void expect_tiled(const struct task_case *t, const struct task_played *pl
 
 static void test_a_lane_takes_the_sum(void **state)
 {
-    (void)state;
     for (unsigned chained = 0; chained < 2; chained++) {
         struct task_case t;
         task_case_begin(&t, 1);
@@ -57,7 +51,6 @@ static void test_a_lane_takes_the_sum(void **state)
 
 static void test_lanes_run_beside_each_other(void **state)
 {
-    (void)state;
     struct task_case t;
     task_case_begin(&t, 1);
     task_case_rank(&t);
@@ -80,7 +73,6 @@ static void test_lanes_run_beside_each_other(void **state)
 /* A free lane takes the lowest row of those that are ready, not the first that became so. */
 static void test_the_lowest_row_goes_first(void **state)
 {
-    (void)state;
     struct task_case t;
     task_case_begin(&t, 1);
     task_case_rank(&t);
@@ -99,7 +91,6 @@ static void test_the_lowest_row_goes_first(void **state)
 /* Group, operation and bytes make a plan; what differs in one of them has its own. */
 static void test_like_meetings_share_a_plan(void **state)
 {
-    (void)state;
     struct task_case t;
     struct topology topology;
     struct task_wires wires;
@@ -126,7 +117,6 @@ static void test_like_meetings_share_a_plan(void **state)
 
 static void test_collectives_take_what_collective_run_says(void **state)
 {
-    (void)state;
     static const enum comm_op ops[] = {COMM_ALL_REDUCE, COMM_ALL_GATHER, COMM_REDUCE_SCATTER,
                                        COMM_BROADCAST,  COMM_ALL_TO_ALL, COMM_SEND};
     static const double sizes[] = {8.0, 65536.0, 256.0 * 1024.0 * 1024.0};
@@ -172,7 +162,6 @@ static void test_collectives_take_what_collective_run_says(void **state)
 /* Ranks that go round the nodes: the same GPUs, whatever their order. */
 static void test_scattered_ranks_are_the_same_group(void **state)
 {
-    (void)state;
     struct task_case t;
     const uint32_t ranks[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     struct collective_result alone;
@@ -194,7 +183,6 @@ static void test_scattered_ranks_are_the_same_group(void **state)
  * of one pair they go one after the other; the last rank's coming starts a meeting. */
 static void test_messages_share_links_and_wait(void **state)
 {
-    (void)state;
     const double bytes = 1e9;
     double took_s[3];
     for (unsigned which = 0; which < 3; which++) {
@@ -238,7 +226,6 @@ static void test_messages_share_links_and_wait(void **state)
 
 static void test_two_pairs_over_one_nic_halve_it(void **state)
 {
-    (void)state;
     double took_s[2];
     for (uint32_t both = 0; both < 2; both++) {
         struct task_case t;
@@ -266,7 +253,6 @@ static void test_two_pairs_over_one_nic_halve_it(void **state)
 
 static void test_slow_cards_compute_slower(void **state)
 {
-    (void)state;
     struct task_case t;
     struct perturbation slow = {.what = PERTURB_GPU_SPEED, .gpu = 1, .ratio = 0.5};
     task_case_begin(&t, 2);
@@ -288,7 +274,6 @@ static void test_slow_cards_compute_slower(void **state)
  */
 static void test_who_waits_for_ever_is_named(void **state)
 {
-    (void)state;
     struct task_case t;
     task_case_begin(&t, 2);
     const uint32_t ranks[] = {0, 1};
@@ -322,7 +307,6 @@ static void test_who_waits_for_ever_is_named(void **state)
 
 static void test_more_ranks_than_cards_are_refused(void **state)
 {
-    (void)state;
     struct task_case t;
     task_case_begin(&t, 2);
     for (unsigned r = 0; r < 3; r++) {
@@ -456,7 +440,6 @@ static void expect_naive_parts(const struct naive *v, const struct task_played *
 
 static void test_a_naive_player_agrees(void **state)
 {
-    (void)state;
     static struct naive v;
     uint64_t nodes = 0;
     for (uint64_t seed = 1; seed <= 400; seed++) {

@@ -1,15 +1,10 @@
 /* What MFU, causal MFU and HFU count, against the sums of products written out here. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "models/lower/stage/lower.h"
 #include "models/step/simulate/step.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 #include "topology/topology_kind.h"
 
 static bool close_to(double a, double b)
@@ -73,7 +68,6 @@ static double hardware_flops(const struct configuration *c)
 
 static void test_hardware_flops(void **state)
 {
-    (void)state;
     static const uint64_t sizes[][5] = {{1, 1, 1, 1, 2}, {2, 1, 2, 1, 1}, {1, 2, 1, 2, 4}};
     static const int kernels[] = {ATTENTION_MATH, ATTENTION_FLASH2};
     const unsigned kinds = RECOMPUTE_FULL + 1;
@@ -104,7 +98,6 @@ static struct step *play(const struct configuration *c)
  * kernel skips, and passes 1; what the kernel does never can. */
 static void test_ratios(void **state)
 {
-    (void)state;
     struct configuration c = lower_case();
     lower_case_size(&c, 2, 1, 1, 1, 1);
     c.cluster.node.kind = &topology_nvlink_island;
@@ -139,7 +132,6 @@ static void test_ratios(void **state)
  * search for the smallest cluster asks the first stage of a pipeline before all of them. */
 static void test_stage_alone(void **state)
 {
-    (void)state;
     struct configuration c = lower_case();
     lower_case_size(&c, 2, 1, 2, 4, 6);
     struct arena *arena = arena_create();

@@ -1,10 +1,5 @@
 /* The worker: hand-computed timelines, in sums of powers of two unless said, and a swarm of random
  * programs against a reference that plays the same ops one by one in the order of their making. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +9,7 @@
 #include "models/schedule/schedule_kind.h"
 #include "sim/random.h"
 #include "tests/models/step/world.h"
+#include "tests/test.h"
 
 static void near(double value, double expected)
 {
@@ -38,7 +34,6 @@ static void parts_are(const struct world *w, uint32_t rank, double step_s,
 
 static void compute_follows_compute(void **state)
 {
-    (void)state;
     struct world w;
     world_begin(&w);
     struct program_writer *p = program_begin(w.arena, 0);
@@ -69,7 +64,6 @@ static struct op hosted(struct program_writer *p, struct op op, double host_s)
  * 4, 6. With kernels of 4 s the GPU is: begins at 2, 6, 10. */
 static void the_host_is_a_queue(void **state)
 {
-    (void)state;
     const double gpu_s[] = {1.0, 4.0}, finish_s[] = {7.0, 14.0}, host_part_s[] = {4.0, 2.0};
     for (unsigned i = 0; i < 2; i++) {
         struct world w;
@@ -90,7 +84,6 @@ static void the_host_is_a_queue(void **state)
 /* The host waits for op 0 (1 + 8 = 9), then launches op 1 two seconds later; op 2 right after. */
 static void a_sync_holds_the_host(void **state)
 {
-    (void)state;
     struct world w;
     world_begin(&w);
     struct program_writer *p = program_begin(w.arena, 0);
@@ -112,7 +105,6 @@ static void a_sync_holds_the_host(void **state)
 /* compute 2, all-reduce 4 beside compute 3, then compute 1 that waits for it: 1 s is exposed. */
 static void communication_overlaps(void **state)
 {
-    (void)state;
     struct world w;
     world_begin(&w);
     struct program_writer *p = program_begin(w.arena, 0);
@@ -138,7 +130,6 @@ static void communication_overlaps(void **state)
  * peer waits another 3 s for the end of the step. */
 static void a_straggler_holds_its_group(void **state)
 {
-    (void)state;
     struct world w;
     world_begin(&w);
     struct program_writer *p = program_begin(w.arena, 0);
@@ -162,7 +153,6 @@ static void a_straggler_holds_its_group(void **state)
 /* The tail: parameters gathered after the last compute are exposed. */
 static void the_tail_is_explained(void **state)
 {
-    (void)state;
     struct world w;
     world_begin(&w);
     struct program_writer *p = program_begin(w.arena, 0);
@@ -209,7 +199,6 @@ static double interfered(double from_s, double bytes, bool sensitive, uint32_t w
 
 static void interference_slows_compute(void **state)
 {
-    (void)state;
     assert_true(interfered(0.0, 2.0, true, STREAM_DP) == 4.5); /* 2 s give 1.5; 2.5 remain */
     assert_true(interfered(1.0, 2.0, true, STREAM_DP) == 4.5);
     near(interfered(0.0, 64.0, true, STREAM_DP), 4.0 / 0.75); /* disturbed all along */
@@ -222,7 +211,6 @@ static void interference_slows_compute(void **state)
  * at 9. */
 static void interference_starts_and_ends_inside(void **state)
 {
-    (void)state;
     struct world w;
     world_begin(&w);
     struct program *programs[2];
@@ -252,7 +240,6 @@ static void interference_starts_and_ends_inside(void **state)
  * transfer that is watched two more). */
 static void only_what_may_meet_costs_events(void **state)
 {
-    (void)state;
     for (unsigned beside = 0; beside < 2; beside++) {
         struct world w;
         world_begin(&w);
@@ -286,7 +273,6 @@ static void only_what_may_meet_costs_events(void **state)
 /* Traffic of two ranks shares a wire; compute that waits for it sees the shared rate. */
 static void contention_reaches_compute(void **state)
 {
-    (void)state;
     struct world w;
     world_begin(&w);
     struct program_writer *p = program_begin(w.arena, 0);
@@ -336,7 +322,6 @@ static void play_schedule(struct world *w, const char *name, uint32_t stages, ui
 /* (m + p - 1)(tF + tB) for GPipe and 1F1B; the bubble of every stage is (p - 1)(tF + tB). */
 static void pipelines_have_their_bubble(void **state)
 {
-    (void)state;
     const char *const names[] = {"gpipe", "1f1b"};
     for (uint32_t stages = 1; stages <= 6; stages++) {
         for (uint32_t m = 1; m <= 9; m += 2) {
@@ -360,7 +345,6 @@ static void pipelines_have_their_bubble(void **state)
 
 static void interleaving_divides_the_bubble(void **state)
 {
-    (void)state;
     for (uint32_t chunks = 2; chunks <= 4; chunks++) {
         struct world w;
         world_begin(&w);
@@ -406,7 +390,6 @@ static void play_stuck(void *context)
 
 static void deadlock_is_named(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < 4; i++) {
         struct stuck how = {.sync = i % 2 == 1, .late = i >= 2};
         char text[4096], first[64], second[64], waits[64];
@@ -437,7 +420,6 @@ static void play_jitter(struct world *w, uint32_t rank_count, uint64_t seed, dou
 
 static void jitter_belongs_to_the_rank(void **state)
 {
-    (void)state;
     struct world few, many, other;
     play_jitter(&few, 1, 5, 0.25);
     play_jitter(&many, 3, 5, 0.25);

@@ -1,12 +1,6 @@
 /* What a wire carries when: worked out on paper, in whole seconds and bytes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "tests/models/step/world.h"
+#include "tests/test.h"
 
 enum {
     PIECES_MAX = 16
@@ -63,7 +57,6 @@ static uint32_t alone(struct world *w, uint32_t rank)
  * that, when nothing is on the wire. The second also loads a wire of its own, half as much. */
 static void two_share_a_wire(void **state)
 {
-    (void)state;
     struct world w;
     world_begin(&w);
     const uint32_t a = sender(&w, 0.0), b = sender(&w, 2.0);
@@ -88,7 +81,6 @@ static void two_share_a_wire(void **state)
  */
 static void a_ceiling_leaves_room(void **state)
 {
-    (void)state;
     struct world w;
     world_begin(&w);
     const uint32_t a = sender(&w, 0.0), b = sender(&w, 2.0);
@@ -109,7 +101,6 @@ static void a_ceiling_leaves_room(void **state)
  * nothing there. */
 static void a_wire_of_its_own(void **state)
 {
-    (void)state;
     struct world w;
     world_begin(&w);
     const uint32_t ranks[] = {sender(&w, 0.0), sender(&w, 4.0)}, c = sender(&w, 1.0);

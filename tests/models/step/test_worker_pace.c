@@ -1,14 +1,9 @@
 /* Compute that takes longer than its cost: beside transfers that it is joined with, and at the pace
  * of the slowest card. Timelines worked out on paper. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "tests/models/step/world.h"
+#include "tests/test.h"
 
 /* An all-reduce of `bytes` s beside 4 s of compute that begins 1 s after it; the op that waits for
  * it takes 2 s and half of what they spent beside each other. */
@@ -39,7 +34,6 @@ static double joined(double bytes, bool flagged, enum stream stream)
 
 static void what_ran_beside_is_paid_for_where_it_joins(void **state)
 {
-    (void)state;
     assert_true(joined(1.0, true, STREAM_TP) == 7.0);  /* over before the compute begins */
     assert_true(joined(3.0, true, STREAM_TP) == 8.0);  /* 2 s beside it */
     assert_true(joined(9.0, true, STREAM_CP) == 13.0); /* 4 s, all of it; joins at 9 */
@@ -50,7 +44,6 @@ static void what_ran_beside_is_paid_for_where_it_joins(void **state)
 /* All compute at the pace of the slowest card: a quarter longer, a fifth of it waiting. */
 static void the_slowest_card_sets_the_pace(void **state)
 {
-    (void)state;
     struct world w;
     world_begin(&w);
     struct program_writer *p = program_begin(w.arena, 0);
@@ -71,7 +64,6 @@ static void the_slowest_card_sets_the_pace(void **state)
  * in the last compute op only, or in when a transfer began only. */
 static void alike_ranks_have_the_same_times(void **state)
 {
-    (void)state;
     struct world w;
     world_begin(&w);
     struct program_writer *p = program_begin(w.arena, 0);

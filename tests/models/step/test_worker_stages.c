@@ -1,12 +1,6 @@
 /* Whose fault a wait for another stage is. Timelines worked out on paper, in whole seconds. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "tests/models/step/world_parts.h"
+#include "tests/test.h"
 
 static void plan(struct world *w, uint32_t group, uint32_t transfer, double seconds)
 {
@@ -52,7 +46,6 @@ static void play_pipelines(struct world *w, const double speed[4], double more_s
  * as long itself, so that these 2 s are how much later the other began. */
 static void a_bubble_is_the_passes_of_other_stages(void **state)
 {
-    (void)state;
     struct world w;
     play_pipelines(&w, (const double[]){1.0, 1.0, 1.0, 1.0}, 0.0);
     const double first[PART_COUNT] = {[PART_COMPUTE] = 6.0,
@@ -71,7 +64,6 @@ static void a_bubble_is_the_passes_of_other_stages(void **state)
 /* The reductions of stage 0 take 2 and 3 s, those of stage 1 take 2: the 3 s come last. */
 static void the_longer_reduction_of_others_is_the_network(void **state)
 {
-    (void)state;
     struct world w;
     play_pipelines(&w, (const double[]){1.0, 1.0, 1.0, 1.0}, 3.0);
     const double second[PART_COUNT] = {[PART_COMPUTE] = 6.0,
@@ -101,7 +93,6 @@ static void the_longer_reduction_of_others_is_the_network(void **state)
  * for its passes; the other replica, whose stage 0 shows what they should take, for its card. */
 static void a_slow_stage_is_seen_beside_its_replica(void **state)
 {
-    (void)state;
     struct world w;
     play_pipelines(&w, (const double[]){1.0, 1.0, 0.5, 1.0}, 0.0);
     const double parts[4][PART_COUNT] = {

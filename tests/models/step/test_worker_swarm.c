@@ -1,15 +1,11 @@
 /* Random programs against a reference that shares no code with the worker: items are made in one
  * global order that respects every dependency, so that playing them one by one in that order gives
  * the answer by nothing but maxima and sums. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
 
 #include "sim/random.h"
 #include "tests/models/step/world.h"
+#include "tests/test.h"
 
 enum {
     RANKS = 6,
@@ -228,7 +224,6 @@ static double worst_difference(uint64_t seed, bool shared, enum fault fault)
 
 static void random_programs_equal_the_reference(void **state)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 60; seed++) {
         assert_true(worst_difference(seed, false, FAULT_NONE) == 0.0);
         assert_true(worst_difference(seed, true, FAULT_NONE) < 1e-9);
@@ -238,7 +233,6 @@ static void random_programs_equal_the_reference(void **state)
 /* Each planted fault in the reference is seen by most cases: the comparison can fail. */
 static void planted_faults_are_seen(void **state)
 {
-    (void)state;
     for (int fault = FAULT_NO_HOST; fault < FAULT_COUNT; fault++) {
         unsigned seen = 0;
         for (uint64_t seed = 1; seed <= 8; seed++)

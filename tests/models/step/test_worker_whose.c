@@ -1,13 +1,7 @@
 /* Whose fault a wait is: slow cards, slow wires, other stages. Timelines worked out on paper, in
  * whole seconds: the parts of each rank are exact. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "tests/models/step/world_parts.h"
+#include "tests/test.h"
 
 static void plan(struct world *w, uint32_t group, uint32_t transfer, double seconds)
 {
@@ -45,7 +39,6 @@ static void play_grid(struct world *w, const double speed[4], const double tp_s[
  * computes while it is waited for is no straggling. */
 static void a_slow_wire_is_no_straggler(void **state)
 {
-    (void)state;
     struct world w;
     play_grid(&w, (const double[]){1.0, 1.0, 1.0, 1.0}, (const double[]){1.0, 5.0});
     const double parts[PART_COUNT] = {
@@ -58,7 +51,6 @@ static void a_slow_wire_is_no_straggler(void **state)
 /* Rank 3 at half the speed: 2 and 3 s more. */
 static void a_slow_card_is_a_straggler(void **state)
 {
-    (void)state;
     struct world w;
     play_grid(&w, (const double[]){1.0, 1.0, 1.0, 0.5}, (const double[]){1.0, 1.0});
     const double slow[PART_COUNT] = {
@@ -76,7 +68,6 @@ static void a_slow_card_is_a_straggler(void **state)
  * the end of the step). */
 static void card_and_wire_are_told_apart(void **state)
 {
-    (void)state;
     struct world w;
     play_grid(&w, (const double[]){1.0, 1.0, 1.0, 0.5}, (const double[]){1.0, 5.0});
     const double slow[PART_COUNT] = {
@@ -101,7 +92,6 @@ static void card_and_wire_are_told_apart(void **state)
 /* Slow cards behind a wire that is 2 s faster: 5 s late by their cards, 3 s in the end. */
 static void what_was_made_up_for_is_not_counted(void **state)
 {
-    (void)state;
     struct world w;
     play_grid(&w, (const double[]){1.0, 1.0, 0.5, 0.5}, (const double[]){3.0, 1.0});
     const double fast[PART_COUNT] = {[PART_COMPUTE] = 5.0,
@@ -119,7 +109,6 @@ static void what_was_made_up_for_is_not_counted(void **state)
  * compute a quarter longer than the mean card: of 4 s 1 each for the pace, and nothing else. */
 static void congestion_is_no_straggler(void **state)
 {
-    (void)state;
     for (unsigned paced = 0; paced < 2; paced++) {
         struct world w;
         world_begin(&w);
@@ -154,7 +143,6 @@ static void congestion_is_no_straggler(void **state)
  * 8 s of work, 4 of them beside the gather: 12 s, 4 more than the wire alone explains. */
 static void a_disturbed_peer_waits_for_its_wire(void **state)
 {
-    (void)state;
     for (unsigned slow = 0; slow < 2; slow++) {
         struct world w;
         world_begin(&w);
@@ -188,7 +176,6 @@ static void a_disturbed_peer_waits_for_its_wire(void **state)
  * are 3.5, half a second of it for the wire's 2.5. */
 static void what_joins_waits_for_its_wire(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < 4; i++) {
         const bool slow = i % 2 == 1, paced = i / 2 == 1;
         struct world w;
@@ -232,7 +219,6 @@ static void what_joins_waits_for_its_wire(void **state)
  * the speed. Stage 0 waits 3 s for the other stage's work, then 5 s for a card. */
 static void a_wide_meeting_waits_for_stage_then_card(void **state)
 {
-    (void)state;
     for (uint32_t slow = 2; slow < 4; slow++) {
         struct world w;
         world_begin(&w);
@@ -267,7 +253,6 @@ static void a_wide_meeting_waits_for_stage_then_card(void **state)
  * work: it updates nothing itself. */
 static void a_tail_goes_to_what_the_last_stage_does(void **state)
 {
-    (void)state;
     for (unsigned reduces = 0; reduces < 2; reduces++) {
         struct world w;
         world_begin(&w);
@@ -311,7 +296,6 @@ static void a_tail_goes_to_what_the_last_stage_does(void **state)
  * of its pass. */
 static void gathers_of_another_pass_are_bubble(void **state)
 {
-    (void)state;
     struct world w;
     world_begin(&w);
     struct program_writer *p = program_begin(w.arena, 0);
@@ -349,7 +333,6 @@ static void gathers_of_another_pass_are_bubble(void **state)
  * update. */
 static void what_a_pass_hides_is_bubble(void **state)
 {
-    (void)state;
     struct world w;
     world_begin(&w);
     struct program_writer *p = program_begin(w.arena, 0);
@@ -382,7 +365,6 @@ static void what_a_pass_hides_is_bubble(void **state)
  * 2 s for the pass and 3 s for the network. */
 static void a_gather_is_no_reduction(void **state)
 {
-    (void)state;
     struct world w;
     world_begin(&w);
     struct program_writer *p = program_begin(w.arena, 0);

@@ -1,11 +1,6 @@
 #include "tests/models/step/world_parts.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 /* Spans of waiting and ops of compute tile the step; by part, spans are what the breakdown says,
  * but for the pace, which is inside the ops. */

@@ -1,11 +1,6 @@
 /* Symmetry on real clusters: folded and unfolded give the same times, bit for bit, for every node
  * and fabric kind, several layouts, with and without what breaks the symmetry; classes are as many
  * as the reasoning beside each case says; planted faults in the folded structure are seen. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +9,7 @@
 #include "models/sharding/sharding_kind.h"
 #include "models/step/simulate/worker.h"
 #include "sim/units.h"
+#include "tests/test.h"
 #include "topology/topology_kind.h"
 
 struct shape {
@@ -270,7 +266,6 @@ static const struct shape shapes[] = {
 
 static void every_cluster_folds(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         const uint32_t gpus = (uint32_t)(shapes[i].nodes * shapes[i].gpus);
         const int cable = shapes[i].nodes > 1 ? LINK_NIC : LINK_NVLINK;
@@ -288,7 +283,6 @@ static void every_cluster_folds(void **state)
  * link in one, leaves between which latencies differ, a norm whose tree is not the same for all. */
 static void replicas_that_differ_fold(void **state)
 {
-    (void)state;
     static const struct shape many[] = {
         {"nvlink_island", "rail", 16, 2, 2, 2, 8, "tp-cp-dp-pp", PLACEMENT_PACKED, 0, 1, 0},
         {"nvlink_island", "rail", 16, 2, 2, 2, 8, "tp-cp-pp-dp", PLACEMENT_PACKED, 0, 1, 0},
@@ -314,7 +308,6 @@ static void replicas_that_differ_fold(void **state)
 /* What is kept for a rank while classes are found: bounded where replicas are alike. */
 static void alike_replicas_take_little_memory(void **state)
 {
-    (void)state;
     struct shape shape = {"nvlink_island", "rail",           512, 8, 8, 4, 128,
                           "tp-cp-dp-pp",   PLACEMENT_PACKED, 0,   1, 0};
     struct play p;
@@ -339,7 +332,6 @@ static void alike_replicas_take_little_memory(void **state)
  */
 static void classes_are_as_few_as_they_must(void **state)
 {
-    (void)state;
     struct shape shape = {"nvlink_island", "fat_tree",       2, 2, 2, 1, 2,
                           "tp-cp-dp-pp",   PLACEMENT_PACKED, 0, 1, 0};
     struct perturbation slow = {.what = PERTURB_GPU_SPEED, .gpu = 0, .ratio = 0.5};
@@ -354,7 +346,6 @@ static void classes_are_as_few_as_they_must(void **state)
 /* Faults planted in the folded structure change times: the comparison can fail. */
 static void planted_faults_are_seen(void **state)
 {
-    (void)state;
     enum {
         SPEED,
         WEIGHT,
@@ -407,7 +398,6 @@ static double worst_difference(const struct play *a, const struct play *b)
  * the shared ones) they change no time; and shared links taken for own ones would. */
 static void own_links_are_never_contended(void **state)
 {
-    (void)state;
     bool fault_seen = false;
     unsigned shapes_with_own = 0;
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
@@ -451,7 +441,6 @@ static void own_links_are_never_contended(void **state)
 /* With jitter every rank is its own class, whatever was asked. */
 static void jitter_unfolds(void **state)
 {
-    (void)state;
     struct play play;
     prepare(&play, &shapes[1], NULL);
     play.c.kernel_jitter_sigma = 0.1;

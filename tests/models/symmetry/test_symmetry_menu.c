@@ -1,16 +1,11 @@
 /* The menu of a group: what each of its transfers is played as, and which of them keep their wires
  * in one set. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "models/symmetry/symmetry_state.h"
 #include "sim/units.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 #include "topology/topology_kind.h"
 
 struct order {
@@ -128,7 +123,6 @@ static void check_menu(const struct real *real, const struct real_group *group)
 
 static void test_menus(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t tp;
         uint32_t sets_at_least;

@@ -1,15 +1,9 @@
 /* Links that never carry two activities at once: programs, groups and loads written by hand, each
  * with the reason why two communicators can or cannot meet. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "models/symmetry/symmetry_state.h"
 #include "tests/models/program/lower_case.h"
 #include "tests/models/step/world.h"
+#include "tests/test.h"
 
 enum {
     OP_MAX = 8,
@@ -190,7 +184,6 @@ static const struct {
 /* tp 2 x dp 2: rank 0 is in the first tensor-parallel and the first data-parallel group. */
 static void what_a_program_keeps_apart(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < sizeof programs / sizeof programs[0]; i++) {
         struct scene s;
         begin(&s, 2, 2, 1, &programs[i].script);
@@ -219,7 +212,6 @@ static const struct script receiver_apart[] = {
  * decides, whichever group is larger. */
 static void either_end_of_a_pair_keeps_apart(void **state)
 {
-    (void)state;
     for (uint64_t tp = 2; tp <= 4; tp += 2) {
         for (uint32_t lane = 0; lane < tp; lane++) {
             for (unsigned receiver = 0; receiver < 2; receiver++) {
@@ -241,7 +233,6 @@ static void either_end_of_a_pair_keeps_apart(void **state)
 /* Two stages that send to each other: one of the two ranks is enough, either way. */
 static void pairs_that_share_ranks(void **state)
 {
-    (void)state;
     static const struct line first[] = {{STREAM_SEND_NEXT, {0}, 0}, {STREAM_RECV_NEXT, {0}, 0}};
     static const struct line second[] = {{STREAM_RECV_PREV, {0}, 0}, {STREAM_SEND_PREV, {0}, 0}};
     for (unsigned kept = 0; kept < 4; kept++) {
@@ -260,7 +251,6 @@ static void pairs_that_share_ranks(void **state)
 /* The second of three stages receives, then sends on. */
 static void pairs_in_a_chain(void **state)
 {
-    (void)state;
     for (unsigned waits = 0; waits < 2; waits++) {
         const struct script scripts[] = {
             {{{STREAM_SEND_NEXT, {0}, 0}}, 1},
@@ -280,7 +270,6 @@ static void pairs_in_a_chain(void **state)
 /* Three groups of rank 0: own only if no two of them meet, whichever they are. */
 static void every_two_count(void **state)
 {
-    (void)state;
     static const struct {
         struct script script;
         bool own;
@@ -309,7 +298,6 @@ static void every_two_count(void **state)
  * many sets of wires, and its other links count too. */
 static void links_are_judged_one_by_one(void **state)
 {
-    (void)state;
     const struct script script = {
         {{STREAM_TP, {0}, 0}, {STREAM_DP, {0}, 0}, {STREAM_WORLD, {1, 2}, 0}}, 3};
     static const bool own[] = {true, false, true, false, true, false, true, true};

@@ -1,15 +1,9 @@
 /* Replicas that can change places: how many of them fill whole nodes, what forbids it, and which
  * turns what is slow or worn sets apart. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "models/symmetry/symmetry_state.h"
 #include "sim/units.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 #include "topology/topology_kind.h"
 
 struct shape {
@@ -89,7 +83,6 @@ static const struct shape shapes[] = {
 
 static void test_turns(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         struct scene s;
         build(&s, &shapes[i], 1.0);
@@ -107,7 +100,6 @@ static void test_turns(void **state)
  * NICs. */
 static void test_what_forbids_turns(void **state)
 {
-    (void)state;
     struct scene s;
     for (uint32_t rank = 0; rank < 16; rank++) {
         build(&s, &shapes[1], 1.0);
@@ -135,7 +127,6 @@ struct spot { /* a card that is slow, or a link of it that is worn, in each turn
 /* Turns are of one kind where the same places are the same: four turns of a node, or of two. */
 static void test_what_sets_turns_apart(void **state)
 {
-    (void)state;
     static const struct spot spots[] = {
         {LINK_NIC, false, {0, 3, 0}, {0.5, 0.5, 0.5}, {false, false, true}},
         {LINK_NIC, false, {2, 2, 2}, {0.5, 0.25, 0.5}, {false, false, true}},

@@ -7,16 +7,11 @@
 #ifndef ORRERY_TESTS_LAYER_ROWS_H
 #define ORRERY_TESTS_LAYER_ROWS_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/workload/transformer.h"
 #include "tests/models/gpu/cards.h"
+#include "tests/test.h"
 
 struct bench {
     struct model_shape model;

@@ -1,16 +1,11 @@
 /* A layer as one rank sees it: Korthikanti's activation formulas, FLOP identities, what tensor and
  * context parallelism split, and what they send. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "models/workload/transformer.h"
 #include "tests/models/gpu/cards.h"
+#include "tests/test.h"
 
 struct bench {
     struct model_shape model;
@@ -118,7 +113,6 @@ static bool korthikanti_holds(struct bench *b, double mask)
 
 static void test_korthikanti(void **state)
 {
-    (void)state;
     static struct bench b;
     uint64_t shapes[][2] = {{768, 12}, {6144, 64}, {12288, 96}, {20480, 128}};
     for (size_t i = 0; i < 4; i++) {
@@ -141,7 +135,6 @@ static void test_korthikanti(void **state)
 /* A flash kernel keeps a row statistic instead of everything that is s by s. */
 static void test_flash_keeps_rows(void **state)
 {
-    (void)state;
     static struct bench b;
     bench_gpt(&b, 6144, 64, 2048, 4);
     b.context.attention = ATTENTION_FLASH2;
@@ -154,7 +147,6 @@ static void test_flash_keeps_rows(void **state)
 /* Llama: no masks, two inputs of the activation, eight key heads. */
 static void test_llama_keeps(void **state)
 {
-    (void)state;
     static struct bench b;
     bench_llama(&b);
     transformer_layer(&b.context, &b.layer);
@@ -183,7 +175,6 @@ static double attention_flops(const struct layer *layer, enum direction which)
  * causal half, flash backward 2.5 times forward. */
 static void test_flops_dense(void **state)
 {
-    (void)state;
     static struct bench b;
     bench_llama(&b);
     transformer_layer(&b.context, &b.layer);
@@ -201,7 +192,6 @@ static void test_flops_dense(void **state)
 
 static void test_flops_math(void **state)
 {
-    (void)state;
     static struct bench b;
     bench_gpt(&b, 6144, 64, 2048, 4);
     transformer_layer(&b.context, &b.layer);
@@ -239,7 +229,6 @@ static void split_holds(struct bench *b, uint64_t tp, uint64_t cp)
 
 static void test_splits(void **state)
 {
-    (void)state;
     static struct bench b;
     for (uint64_t tp = 1; tp <= 8; tp *= 2) {
         for (uint64_t cp = 1; cp <= 8; cp *= 2) {
@@ -292,7 +281,6 @@ static struct traffic traffic_of(const struct layer *layer, bool backward)
  * (arXiv:2205.05198 section 4.2.2). */
 static void test_tensor_traffic(void **state)
 {
-    (void)state;
     static struct bench b;
     bench_llama(&b);
     b.context.tp = 8;
@@ -320,7 +308,6 @@ static void test_tensor_traffic(void **state)
  * ring carries the same forward, and (1 + n/(n-1)) of it backward. */
 static void test_context_traffic(void **state)
 {
-    (void)state;
     static struct bench b;
     for (int variant = 0; variant < 4; variant++) {
         bench_llama(&b);
@@ -353,7 +340,6 @@ static double accumulation_bytes(const struct layer *layer)
  * adds it to the fp32 one: 2 + 2 + 8 = 12 bytes for each parameter. */
 static void test_gradient_accumulation(void **state)
 {
-    (void)state;
     static struct bench b;
     bench_llama(&b);
     b.context.accumulate = true;
@@ -371,7 +357,6 @@ static void test_gradient_accumulation(void **state)
 /* The head is three products; its loss moves and holds what the profile says for each logit. */
 static void test_head(void **state)
 {
-    (void)state;
     static struct bench b;
     for (int variant = 0; variant < 3; variant++) {
         bench_llama(&b);
@@ -394,7 +379,6 @@ static void test_head(void **state)
 
 static void test_embedding(void **state)
 {
-    (void)state;
     static struct bench b;
     static struct segment segment;
     bench_gpt(&b, 6144, 64, 2048, 4);
@@ -416,7 +400,6 @@ static void test_embedding(void **state)
 /* fp8 keeps linear inputs in one byte and casts them; everything wide doubles in fp32. */
 static void test_precisions(void **state)
 {
-    (void)state;
     static struct bench b;
     bench_gpt(&b, 6144, 64, 2048, 4);
     transformer_layer(&b.context, &b.layer);
@@ -454,7 +437,6 @@ static double matrices_of(const struct layer *layer)
  * further ahead projects two hidden states onto one, behind two norms. */
 static void test_matrices(void **state)
 {
-    (void)state;
     struct bench b;
     bench_llama(&b);
     transformer_layer(&b.context, &b.layer);

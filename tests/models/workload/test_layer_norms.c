@@ -1,16 +1,11 @@
 /* What families of models differ in: the number of norms, norms of queries and keys, biases of the
  * attention alone, the gate. Shapes are of Llama 3 70B but for that. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "models/workload/transformer.h"
 #include "tests/models/gpu/cards.h"
+#include "tests/test.h"
 
 struct bench {
     struct model_shape model;
@@ -74,7 +69,6 @@ static const struct kernel *kernel_named(const struct layer *layer, const char *
 /* Norms beyond two, and those of queries and keys: parameters, traffic, launches, what is kept. */
 static void test_norms(void **state)
 {
-    (void)state;
     struct bench b;
     bench_llama(&b);
     transformer_layer(&b.context, &b.layer);
@@ -109,7 +103,6 @@ static void test_norms(void **state)
  * move does not change. */
 static void test_whole_norms(void **state)
 {
-    (void)state;
     struct bench b;
     bench_llama(&b);
     transformer_layer(&b.context, &b.layer);
@@ -134,7 +127,6 @@ static void test_whole_norms(void **state)
 /* A rank of a tensor parallel group holds its part of column biases, and all of the others. */
 static void test_attention_biases(void **state)
 {
-    (void)state;
     struct bench b;
     bench_llama(&b);
     transformer_layer(&b.context, &b.layer);
@@ -157,7 +149,6 @@ static void test_attention_biases(void **state)
 /* A gated block with gelu is one with silu to everything that is counted. */
 static void test_geglu(void **state)
 {
-    (void)state;
     struct bench b;
     bench_llama(&b);
     transformer_layer(&b.context, &b.layer);

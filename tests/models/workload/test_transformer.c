@@ -1,14 +1,9 @@
 /* Parameter counts and FLOPs of published models. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 
 #include "models/workload/transformer.h"
 #include "tests/models/gpu/cards.h"
+#include "tests/test.h"
 
 static struct model_shape gpt(uint64_t layers, uint64_t hidden, uint64_t heads, uint64_t vocabulary,
                               uint64_t positions)
@@ -48,7 +43,6 @@ static struct model_shape llama(uint64_t layers, uint64_t hidden, uint64_t heads
  */
 static void test_published_counts(void **state)
 {
-    (void)state;
     struct {
         struct model_shape shape;
         double parameters;
@@ -73,7 +67,6 @@ static void test_published_counts(void **state)
  * the last norm. */
 static void test_gpt3(void **state)
 {
-    (void)state;
     struct model_shape m = gpt(96, 12288, 96, 51200, 2048);
     double l = 96, h = 12288, v = 51200, s = 2048;
     double published = 12 * l * h * h * (1 + 13 / (12 * h) + (v + s) / (12 * l * h));
@@ -84,7 +77,6 @@ static void test_gpt3(void **state)
 /* MPT has LayerNorms and linear layers without biases; its file has 6,649,286,656 parameters. */
 static void test_mpt(void **state)
 {
-    (void)state;
     struct model_shape m = gpt(32, 4096, 32, 50432, 0);
     m.biases = false;
     m.position = POSITION_ALIBI;
@@ -96,7 +88,6 @@ static void test_mpt(void **state)
  */
 static void test_cache(void **state)
 {
-    (void)state;
     struct model_shape m = llama(32, 4096, 32, 8, 14336, 32000);
     m.attention.head_size = 128;
     assert_true(2.0 * transformer_cache_elements(&m, 1) == 131072.0);
@@ -116,7 +107,6 @@ static void test_cache(void **state)
 /* 671B in all, 37B active for each token (arXiv:2412.19437, section 2 and table of section 4.2). */
 static void test_deepseek_v3(void **state)
 {
-    (void)state;
     struct model_shape m = llama(61, 7168, 128, 128, 18432, 129280);
     m.attention.head_size = 128;
     m.moe.experts = 256;
@@ -135,7 +125,6 @@ static void test_deepseek_v3(void **state)
 /* 6N + 12 L h s, N with the head and without the lookup; tied or not is the same work. */
 static void test_flops_per_token(void **state)
 {
-    (void)state;
     struct model_shape m = llama(80, 8192, 64, 8, 28672, 128256);
     double active = 70553706496.0 - 128256.0 * 8192.0;
     assert_true(transformer_active_parameters(&m) == active);
@@ -150,7 +139,6 @@ static void test_flops_per_token(void **state)
 
 static void test_padded_vocabulary(void **state)
 {
-    (void)state;
     struct model_shape m = gpt(12, 768, 12, 50257, 1024);
     struct software_profile software = profile_fused();
     struct layer_context c = {.model = &m, .software = &software, .sequence = 1024, .tp = 8};

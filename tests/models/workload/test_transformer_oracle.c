@@ -1,16 +1,11 @@
 /* Parameters and FLOPs of many shapes against a list of tensors as model files hold them, and each
  * rank's share of a layer. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/workload/transformer.h"
 #include "tests/models/gpu/cards.h"
+#include "tests/test.h"
 
 /* The oracle: tensors of one rank of `tp`, as rows times columns. Split are the outputs of queries,
  * keys and values (a key head no further than whole), of the block's inputs, and their biases. */
@@ -75,7 +70,6 @@ static void check_shape(const struct model_shape *m)
 /* Every combination of what families differ in. */
 static void test_dense_shapes(void **state)
 {
-    (void)state;
     static const uint64_t kv_heads[] = {1, 2, 8};
     unsigned count = 0;
     for (unsigned bits = 0; bits < 1 << 7; bits++) {
@@ -107,7 +101,6 @@ static void test_dense_shapes(void **state)
 /* What a shape leaves out is the usual: as many key heads, heads that fill the width, 4 h. */
 static void test_completion(void **state)
 {
-    (void)state;
     struct model_shape m = {.layers = 1, .hidden = 48, .attention.heads = 6, .vocabulary = 10};
     transformer_complete(&m);
     assert_int_equal(m.attention.kv_heads, 6);
@@ -150,7 +143,6 @@ static uint64_t deepseek_attention(const struct model_shape *m)
 
 static void test_deepseek(void **state)
 {
-    (void)state;
     for (uint64_t q_rank = 0; q_rank <= 24; q_rank += 12) {
         for (uint64_t shared = 0; shared <= 2; shared++) {
             for (uint64_t dense = 0; dense <= 5; dense++) {
@@ -192,7 +184,6 @@ static void test_deepseek(void **state)
 /* Rows of the table on a rank: the vocabulary up to a multiple of so many times tp, over tp. */
 static void test_padding(void **state)
 {
-    (void)state;
     struct model_shape m = {.hidden = 4, .norm.kind = NORM_RMS, .position = POSITION_ROPE};
     struct software_profile software = profile_fused();
     struct layer_context c = {.model = &m, .software = &software, .sequence = 8};

@@ -1,20 +1,15 @@
 /* What is chosen where a scenario says nothing: against a search through every candidate written
  * out; the rules one by one; what is given is never changed. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/plan/trial.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "models/step/simulate/step.h"
 #include "scenarios/assemble/scenario.h"
+#include "tests/test.h"
 
 static struct scenario *read_text(const char *text)
 {
@@ -140,7 +135,6 @@ static const char *const halves[] = {
 
 static void test_the_best_of_all(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < sizeof halves / sizeof halves[0]; i++) {
         char text[1024];
         bool fits;
@@ -175,7 +169,6 @@ static void least_layers(const struct scenario *s)
 /* More is recomputed only where less does not fit. */
 static void test_the_least_recomputation(void **state)
 {
-    (void)state;
     static const struct {
         const char *software, *attention, *expected;
         unsigned microbatch;
@@ -215,7 +208,6 @@ static void test_the_least_recomputation(void **state)
 /* Of a stated kind the layers are counted, and of a stated number the kind follows. */
 static void test_layers_without_the_kind(void **state)
 {
-    (void)state;
     static const struct {
         const char *keys, *kind, *layers;
         uint64_t count;
@@ -264,7 +256,6 @@ static void expect_rule(const char *layout, const char *software, const char *gp
 
 static void test_rules(void **state)
 {
-    (void)state;
     static const struct {
         const char *layout, *software, *gpu;
         enum choice_key key;
@@ -305,7 +296,6 @@ static void test_rules(void **state)
 /* Shares of the experts: which are told, and with what reason. */
 static void test_shares(void **state)
 {
-    (void)state;
     static const struct {
         const char *model, *layout, *ep, *etp, *why;
         uint64_t taken;
@@ -343,7 +333,6 @@ static void test_shares(void **state)
 /* A step of many microbatches from two of a few: as long as when it is played whole. */
 static void test_a_step_by_its_slope(void **state)
 {
-    (void)state;
     static const char *const layouts[] = {
         "tp: 2, pp: 1, microbatch: 1, sharding: zero-2",
         "tp: 2, pp: 4, microbatch: 1, schedule: 1f1b, vpp: 1, sharding: zero-1",
@@ -371,7 +360,6 @@ static void test_a_step_by_its_slope(void **state)
 /* Everything given: nothing is chosen, and every value stands. */
 static void test_what_is_given_stands(void **state)
 {
-    (void)state;
     struct scenario *s =
         sound("model: {layers: 32, hidden: 4096, heads: 32, vocabulary: 32000}\n"
               "cluster: {gpu: h100-80gb-sxm, node: dgx-h100, nodes: 2, fabric: ib-ndr-8x400}\n"
@@ -394,7 +382,6 @@ static void test_what_is_given_stands(void **state)
 /* What cannot run whatever is chosen is refused for what it is; what fits nowhere says so. */
 static void test_nothing_possible(void **state)
 {
-    (void)state;
     struct scenario *s = read_text("model: {preset: llama3-8b}\n"
                                    "cluster: {gpu: h100-80gb-sxm, nodes: 1}\n"
                                    "training: {sequence: 1024, global_batch: 64}\n"
@@ -417,7 +404,6 @@ static void test_nothing_possible(void **state)
 /* A slow card that nobody knows of changes nothing. */
 static void test_of_an_ideal_cluster(void **state)
 {
-    (void)state;
     char text[1024];
     snprintf(text, sizeof text, "%s}\nperturbations: {stragglers: [{gpu: 3, speed: 20%%}]}\n",
              halves[1]);

@@ -1,14 +1,8 @@
 /* Parts of the choice of a layout: the shares of experts that stay in question, and the orders of a
  * pipeline with the ends that they ask for. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
-#include <math.h>
 
 #include "models/plan/choice.h"
 #include "models/plan/choice_experts.h"
@@ -16,6 +10,7 @@
 #include "models/plan/trial.h"
 #include "models/schedule/schedule_kind.h"
 #include "scenarios/assemble/scenario.h"
+#include "tests/test.h"
 
 enum {
     EXPERTS = 8
@@ -56,7 +51,6 @@ static double time_of(const struct configuration *from, uint64_t ep)
 /* The fastest of all stands first, the second one behind it where it takes at most a tenth more. */
 static void close_shares_stay(void **state)
 {
-    (void)state;
     static const char *const clusters[] = {"gpu: h100-80gb-sxm, gpus: 8",
                                            "gpu: h100-80gb-sxm, nodes: 2",
                                            "gpu: a100-80gb-pcie, nodes: 2"};
@@ -99,7 +93,6 @@ static void close_shares_stay(void **state)
  * and the interleaved one ask for the same. */
 static void orders_have_their_ends(void **state)
 {
-    (void)state;
     struct scenario *scenario =
         read_text("model: {layers: 32, hidden: 1024, heads: 8, vocabulary: 32000}\n"
                   "cluster: {gpu: h100-80gb-sxm, gpus: 4}\n"
@@ -175,7 +168,6 @@ static uint64_t fastest_share(const struct configuration *c, bool whole, double 
 /* On cards of any size the share is the fastest of all with the least recomputation of each. */
 static void shares_recompute_the_least(void **state)
 {
-    (void)state;
     struct scenario *scenario = with_experts(2048, 2, "gpu: a100-80gb-pcie, gpus: 8");
     struct configuration c = scenario->configuration;
     unsigned found_any = 0, otherwise = 0;
@@ -206,7 +198,6 @@ static void shares_recompute_the_least(void **state)
 /* Three experts on two ranks can only be cut, as the tensor ranks are; four are shared whole. */
 static void whole_experts_are_of_shares(void **state)
 {
-    (void)state;
     struct scenario *scenario = with_experts(512, 1, "gpu: h100-80gb-sxm, gpus: 2");
     struct configuration c = scenario->configuration;
     c.layout.tp = 2;
@@ -231,7 +222,6 @@ static void whole_experts_are_of_shares(void **state)
  * kernels; else the newest that both have. */
 static void kernels_are_those_of_card_and_software(void **state)
 {
-    (void)state;
     const unsigned flash1 = 1u << ATTENTION_FLASH1, flash2 = 1u << ATTENTION_FLASH2,
                    flash3 = 1u << ATTENTION_FLASH3, cudnn = 1u << ATTENTION_CUDNN;
     const struct {
@@ -268,7 +258,6 @@ static void kernels_are_those_of_card_and_software(void **state)
  * played whole. */
 static void half_the_nodes_stand_for_all(void **state)
 {
-    (void)state;
     struct scenario *s = with_experts(512, 1, "gpu: h100-80gb-sxm, gpus: 8");
     struct configuration c = s->configuration;
     c.cluster.nodes = 1024;

@@ -1,18 +1,13 @@
 /* Clusters as they are counted: nodes from GPUs, parts of a node, the largest, cards that are not
  * those of the catalogue; and the units that a trace may name, counted from the same machine. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "scenarios/catalogue/catalogue.h"
 #include "tests/scenarios/assemble/weeks.h"
+#include "tests/test.h"
 
 static struct scenario *read_cluster(const char *cluster, const char *layout)
 {
@@ -28,7 +23,6 @@ static struct scenario *read_cluster(const char *cluster, const char *layout)
 /* So many GPUs, or nodes, or both where they agree; of one node a part. */
 static void test_counts(void **state)
 {
-    (void)state;
     static const struct {
         const char *cluster;
         uint64_t nodes, gpus, installed;
@@ -82,7 +76,6 @@ static void test_counts(void **state)
  * number that is said stands, and four NICs of a node of eight GPUs stay four. */
 static void test_nics_follow_gpus(void **state)
 {
-    (void)state;
     static const struct {
         const char *cluster;
         uint64_t nics;
@@ -109,7 +102,6 @@ static void test_nics_follow_gpus(void **state)
 /* 2^22 GPUs are not too many. */
 static void test_largest(void **state)
 {
-    (void)state;
     struct scenario *scenario = read_cluster("nodes: 524288, fabric: ib-ndr-8x400", "tp: 8");
     for (unsigned i = 0; i < scenario->diagnostics.problem_count; i++)
         assert_null(strstr(scenario->diagnostics.problems[i].text, "cannot be simulated"));
@@ -120,7 +112,6 @@ static void test_largest(void **state)
 /* A card with more memory than that of the catalogue has no more to use until that is said. */
 static void test_own_memory(void **state)
 {
-    (void)state;
     static const struct {
         const char *gpu, *problems;
     } cases[] = {
@@ -152,7 +143,6 @@ static char trace_path[] = "/tmp/orrery-units-......";
 
 static int make_trace(void **state)
 {
-    (void)state;
     memset(strrchr(trace_path, '-') + 1, 'X', 6); /* six X, as mkstemp wants them */
     int file = mkstemp(trace_path);
     return file < 0 || close(file) != 0;
@@ -160,7 +150,6 @@ static int make_trace(void **state)
 
 static int remove_trace(void **state)
 {
-    (void)state;
     return unlink(trace_path);
 }
 
@@ -182,7 +171,6 @@ static struct scenario *read_trace(const char *csv, const char *more)
 /* The last unit of each kind is one of the spares; a last domain may be smaller than the others. */
 static void test_last_units(void **state)
 {
-    (void)state;
     static const struct {
         const char *kind, *more;
         unsigned count;
@@ -225,7 +213,6 @@ static const char *chosen(const struct scenario *s, enum choice_key key)
 /* Node and fabric that nobody names are the usual ones and are told; what is named is not told. */
 static void test_usual_parts(void **state)
 {
-    (void)state;
     static const struct {
         const char *cluster, *node, *fabric; /* as told; NULL: not told */
         uint64_t nics;                       /* of a node, on the fabric */
@@ -266,7 +253,6 @@ static void test_usual_parts(void **state)
 /* Each node of the catalogue is joined by a fabric that it fits. */
 static void test_every_node_has_a_fabric(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct problems problems = {.arena = arena};
     struct catalogue catalogue;
@@ -292,7 +278,6 @@ static void test_every_node_has_a_fabric(void **state)
 /* 256 causes of a trace are taken, each with its rows; no more. */
 static void test_most_causes(void **state)
 {
-    (void)state;
     for (unsigned causes = 255; causes <= 257; causes++) {
         static char csv[30000];
         size_t at = (size_t)snprintf(csv, sizeof csv, HEAD);

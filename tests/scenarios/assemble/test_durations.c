@@ -1,18 +1,13 @@
 /* Every law of durations at every place that takes one: the job runs, and waits about as long as
  * the mean says. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/job/player/job.h"
 #include "scenarios/assemble/scenario.h"
 #include "sim/units.h"
+#include "tests/test.h"
 
 /* Weeks of 16 nodes with two causes, in which every link of the chain takes 0 s; %s: a law. */
 static const char *const places[] = {
@@ -62,7 +57,6 @@ static void play(const char *set, struct job_result *out)
 
 static void test_every_law_everywhere(void **state)
 {
-    (void)state;
     for (int law = 0; law < DURATION_LAW_COUNT; law++) {
         char words[96];
         snprintf(words, sizeof words, "{mean: 20min, law: %s%s}", duration_law_names[law],
@@ -89,7 +83,6 @@ static void test_every_law_everywhere(void **state)
 /* Every law of lives likewise, with the keys that it asks for. */
 static void test_every_failure_law(void **state)
 {
-    (void)state;
     for (int law = DURATION_FIXED + 1; law < DURATION_LAW_COUNT; law++) {
         char set[96];
         struct job_result out;

@@ -1,14 +1,9 @@
 /* What stands beside the machine: slow cards, weak links, jitter, captions and prices. Each item is
  * read by itself: one that is wrong hides none behind it, and is told by its number. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
 #include "tests/scenarios/assemble/weeks.h"
+#include "tests/test.h"
 
 static struct scenario *read_extra(const char *extra)
 {
@@ -23,7 +18,6 @@ static struct scenario *read_extra(const char *extra)
 
 static void test_perturbations_arrive(void **state)
 {
-    (void)state;
     static const struct perturbation wanted[] = {
         {.what = PERTURB_GPU_SPEED, .gpu = 3, .ratio = 0.8},
         {.what = PERTURB_GPU_SPEED, .gpu = 15, .ratio = 0.75},
@@ -56,7 +50,6 @@ static void test_perturbations_arrive(void **state)
     "15\n"
 static void test_words(void **state)
 {
-    (void)state;
     static const struct {
         const char *extra, *problems;
     } rows[] = {
@@ -93,7 +86,6 @@ static void test_words(void **state)
 
 static void test_notes_arrive(void **state)
 {
-    (void)state;
     struct scenario *scenario =
         read_extra("notes: [{at: 3s, say: a}, {say: \"b c\", at: 40ms}, {at: 0s, say: d}]");
     weeks_problems_are(scenario, "");
@@ -109,7 +101,6 @@ static void test_notes_arrive(void **state)
 /* The catalogue's price of an H100 is 2.50 USD an hour; what the scenario says stands above it. */
 static void test_prices(void **state)
 {
-    (void)state;
     static const struct {
         const char *cost;
         double gpu_hour, tb_month;

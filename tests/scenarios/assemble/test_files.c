@@ -1,22 +1,16 @@
 /* The scenario files that ship: each reads without an error, and the main one, cut off anywhere or
  * with any byte changed, never crashes the reader. */
 #include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "scenarios/assemble/scenario.h"
 #include "tests/sanitized.h"
+#include "tests/test.h"
 
 static void test_every_file_is_sound(void **state)
 {
-    (void)state;
     DIR *folder = opendir(ORRERY_SCENARIOS);
     unsigned count = 0;
     assert_non_null(folder);
@@ -60,7 +54,6 @@ static struct scenario *read_main(const char *catalogue)
 /* `--catalogue` of the folder that was built in changes nothing. */
 static void test_catalogue_folder(void **state)
 {
-    (void)state;
     struct scenario *within = read_main(NULL), *folder = read_main(ORRERY_SCENARIOS "/catalogue");
     const struct configuration *a = &within->configuration, *b = &folder->configuration;
     assert_int_equal(folder->diagnostics.error_count, 0);
@@ -85,7 +78,6 @@ static void read_any(const char *text, size_t size)
 
 static void test_main_file_garbled(void **state)
 {
-    (void)state;
     char text[8192];
     FILE *file = fopen(ORRERY_SCENARIOS "/llama3-70b-64xh100.yaml", "rb");
     assert_non_null(file);

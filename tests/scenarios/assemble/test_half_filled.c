@@ -14,19 +14,14 @@
  * of experts wait for exchanges and have smaller products: up to half less, and in eight bits half
  * of a share of the peak that is twice as high.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
-#include <math.h>
 
 #include "models/step/simulate/step.h"
 #include "scenarios/assemble/scenario.h"
 #include "tests/sanitized.h"
+#include "tests/test.h"
 
 static const struct half {
     const char *file;
@@ -135,7 +130,6 @@ static unsigned given_up(const struct scenario *s)
 
 static void an_expert_believes_it(void **state)
 {
-    (void)state;
     unsigned faults = 0;
     for (unsigned i = 0; i < sizeof halves / sizeof halves[0]; i += SANITIZED_EVERY(9)) {
         const struct half *half = &halves[i];
@@ -176,7 +170,6 @@ static struct scenario *read_text(const char *text)
  * dp is stated there is nothing to choose. */
 static void what_does_not_fit_is_split(void **state)
 {
-    (void)state;
     static const struct {
         const char *layout;
         bool fits;
@@ -214,7 +207,6 @@ static void what_does_not_fit_is_split(void **state)
  * both were timed. */
 static void the_fastest_split_is_taken(void **state)
 {
-    (void)state;
     static const char *const layouts[] = {"", "layout: {tp: 1, pp: 2}\n",
                                           "layout: {tp: 2, pp: 1}\n"};
     double step_s[3];
@@ -246,7 +238,6 @@ static void the_fastest_split_is_taken(void **state)
 /* What fits on one rank without recomputing everything stays on one. */
 static void what_fits_is_not_split(void **state)
 {
-    (void)state;
     struct scenario *s = read_text("model: gpt2-1.5b\ncluster: {gpu: a100-80gb-sxm, nodes: 1}\n"
                                    "training: {sequence: 1024, global_batch: 64}\n");
     assert_true(s->configuration.layout.tp == 1 && s->configuration.layout.pp == 1);
@@ -257,7 +248,6 @@ static void what_fits_is_not_split(void **state)
 /* A long sequence that no tp and pp holds is split too. */
 static void a_long_sequence_is_split(void **state)
 {
-    (void)state;
     struct scenario *s = read_text("model: llama3-8b\ncluster: {gpu: h100-80gb-sxm, nodes: 4}\n"
                                    "training: {sequence: 1048576, global_batch: 4}\n");
     const struct layout_spec *l = &s->configuration.layout;
@@ -269,7 +259,6 @@ static void a_long_sequence_is_split(void **state)
 /* GPUs of an NVLink domain that are no multiple of it: as few domains as share them evenly. */
 static void domains_share_an_odd_number(void **state)
 {
-    (void)state;
     struct scenario *s = read_text("model: llama3-8b\ncluster: {gpu: gb200-186gb, gpus: 256}\n"
                                    "training: {sequence: 8192, global_batch: 512}\n");
     assert_int_equal(s->configuration.cluster.nodes, 4);
@@ -280,7 +269,6 @@ static void domains_share_an_odd_number(void **state)
 /* Another reading takes over what was chosen, with its reasons, after the first is gone. */
 static void what_was_chosen_can_be_taken_over(void **state)
 {
-    (void)state;
     static const char text[] = "model: llama2-13b\ncluster: {gpu: a100-80gb-sxm, nodes: 2}\n"
                                "training: {sequence: 4096, global_batch: 64}\n";
     struct arena *arena = arena_create();

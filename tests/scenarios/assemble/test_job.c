@@ -1,26 +1,20 @@
 /* Weeks of training at the door: what a scenario says arrives in the job, and every wrong word gets
  * its message at its place. Each bad case replaces one line of a sound scenario. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "scenarios/schema/schema.h"
 #include "sim/units.h"
 #include "tests/scenarios/assemble/weeks.h"
+#include "tests/test.h"
 
 #define TIMES "ns, us, ms, s, min, h, d, y"
 
 static void test_sound(void **state)
 {
-    (void)state;
     struct scenario *scenario = weeks_read(WEEKS_LINE_COUNT, "");
     const struct job_spec *job = &scenario->job;
     weeks_problems_are(scenario, "");
@@ -48,7 +42,6 @@ static void test_sound(void **state)
 
 static void test_values_arrive(void **state)
 {
-    (void)state;
     struct scenario *scenario =
         weeks_read(WEEKS_RECOVERY,
                    "recovery: {policy: elastic-shrink, replicas_min: 2, retire_after: 3, crews: 1, "
@@ -94,7 +87,6 @@ static void test_values_arrive(void **state)
 /* The sections of the restart chain are its links, in order. */
 static void test_links_have_sections(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < RESTART_LINK_COUNT; i++)
         assert_string_equal(schema_key(schema_section(SECTION_RESTART_LINKS + i)),
                             restart_link_names[i]);
@@ -245,7 +237,6 @@ static const struct weeks_case bad[] = {
 /* Found a minute earlier, one of the two kept checkpoints is older than the corruption. */
 static void test_no_warning_without_reason(void **state)
 {
-    (void)state;
     struct scenario *scenario = weeks_read(
         WEEKS_FAILURES, "failures: [{cause: bits, mtbf: 5y, effect: corrupt, detect: 59min}]");
     weeks_problems_are(scenario, "");
@@ -254,7 +245,6 @@ static void test_no_warning_without_reason(void **state)
 
 static void test_bad(void **state)
 {
-    (void)state;
     weeks_cases(bad, sizeof bad / sizeof bad[0]);
 }
 
@@ -275,7 +265,6 @@ static struct scenario *read_trace(const char *csv, size_t bytes, const char *mo
 
 static int make_trace(void **state)
 {
-    (void)state;
     memset(strrchr(trace_path, '-') + 1, 'X', 6); /* six X, as mkstemp wants them */
     int file = mkstemp(trace_path);
     return file < 0 || close(file) != 0;
@@ -283,14 +272,12 @@ static int make_trace(void **state)
 
 static int remove_trace(void **state)
 {
-    (void)state;
     return unlink(trace_path);
 }
 
 /* Rows come in order, each cause by itself; one cause on two kinds of units is two. */
 static void test_trace(void **state)
 {
-    (void)state;
     static const char csv[] = HEAD "3.2h,gpu,17,HBM,2h\n4h,node,1,HBM,\n5h,gpu,0,HBM,0s\n"
                                    "5h,job,0,\"bug, again\",0s\n6h,node,5,PSU,1d\n";
     struct scenario *scenario = read_trace(csv, strlen(csv), ", in_place: 10%");
@@ -317,7 +304,6 @@ static void test_trace(void **state)
 
 static void test_bad_traces(void **state)
 {
-    (void)state;
     static const struct {
         const char *csv, *more, *problems; /* of the file where they begin with '@' */
     } cases[] = {
@@ -370,7 +356,6 @@ static void test_bad_traces(void **state)
 /* A trace of many thousand bad rows in the worst order of columns is refused at once. */
 static void test_trace_of_garbage(void **state)
 {
-    (void)state;
     enum {
         ROWS = 200000
     };
@@ -386,7 +371,6 @@ static void test_trace_of_garbage(void **state)
 /* A study plays the steps of points once that differ in such keys alone. */
 static void test_keys_of_weeks(void **state)
 {
-    (void)state;
     static const char *const weeks[] = {"run.duration",          "failures[0].mtbf",
                                         "checkpoint.interval",   "storage[1].latency",
                                         "recovery.repair.mean",  "recovery.restart.load.mean",

@@ -1,16 +1,11 @@
 /* What a job of weeks takes from its machine, its layout and its keys: replicas and stages by hand
  * for small machines, prices and power of the catalogue, and every key in its own place. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 #include "sim/units.h"
 #include "tests/scenarios/assemble/weeks.h"
+#include "tests/test.h"
 
 static struct scenario *read_machine(unsigned nodes, const char *layout)
 {
@@ -44,7 +39,6 @@ static void tell_replicas(const struct job_spec *job, char *text, size_t size)
  * nodes, node n has the ranks n, n + 4, n + 8, ... */
 static void test_where_replicas_and_stages_stand(void **state)
 {
-    (void)state;
     static const struct {
         unsigned nodes;
         const char *layout;
@@ -86,7 +80,6 @@ static void test_where_replicas_and_stages_stand(void **state)
 /* An H100 draws 700 W, idle 70 W (its data sheet and a tenth), and costs 2.5 USD an hour. */
 static void test_price_and_power(void **state)
 {
-    (void)state;
     struct scenario *scenario = weeks_read(WEEKS_LINE_COUNT, "");
     assert_true(scenario->job.cost.gpu_hour_usd == 2.5);
     assert_true(scenario->job.cost.node_power_w == 8.0 * 700.0);
@@ -105,7 +98,6 @@ static void test_price_and_power(void **state)
 
 static void test_keys_of_a_run(void **state)
 {
-    (void)state;
     struct scenario *scenario =
         weeks_read(WEEKS_RUN, "run: {duration: 54d, steps: 70, strike: working, step_noise: 3%, "
                               "maintenance_every: 30d, maintenance: 6h}");
@@ -128,7 +120,6 @@ static void test_keys_of_a_run(void **state)
 /* Tokens over those of a step, 64 sequences of 8,192, a begun one too; steps or work come first. */
 static void test_steps_of_tokens(void **state)
 {
-    (void)state;
     static const struct {
         const char *tokens, *run;
         uint64_t steps;
@@ -156,7 +147,6 @@ static void test_steps_of_tokens(void **state)
 
 static void test_keys_of_a_recovery(void **state)
 {
-    (void)state;
     struct scenario *scenario = weeks_read(
         WEEKS_RECOVERY,
         "recovery: {policy: cold-spare, spares: 3, crews: 5, replicas_min: 2, retire_after: 7, "
@@ -188,7 +178,6 @@ static void test_keys_of_a_recovery(void **state)
  * have where nothing is said. */
 static void test_each_link_alone(void **state)
 {
-    (void)state;
     struct scenario *unsaid = weeks_read(WEEKS_RECOVERY, "");
     const struct restart_spec *usual = &unsaid->job.recovery.restart;
     assert_true(usual->communicators_per_rank_s == 0.0025);
@@ -222,7 +211,6 @@ static void test_each_link_alone(void **state)
 
 static void test_keys_of_a_checkpoint(void **state)
 {
-    (void)state;
     struct scenario *scenario =
         weeks_read(WEEKS_CHECKPOINT,
                    "checkpoint: {policy: multi-level, interval_steps: 9, storage: host+nvme+disk, "
@@ -255,7 +243,6 @@ static void test_keys_of_a_checkpoint(void **state)
 
 static void test_keys_of_a_cause(void **state)
 {
-    (void)state;
     struct scenario *scenario = weeks_read(
         WEEKS_FAILURES,
         "failures: [{cause: first, mtbf: 3y, detect: {law: exponential}}, {cause: nics, unit: nic, "
@@ -298,7 +285,6 @@ static struct scenario *read_tiers(const char *tiers, const char *storage)
 /* A tier of one's own under a name of the catalogue changes what it says, and no more. */
 static void test_tiers_of_ones_own(void **state)
 {
-    (void)state;
     struct scenario *scenario = read_tiers("nvme+pfs", "[]");
     const struct storage_tier *tiers = scenario->storage.tiers;
     assert_int_equal(scenario->storage.tier_count, 2);

@@ -1,24 +1,18 @@
 /* Weeks of training at the door, at their boundaries: what is just allowed, what is just refused,
  * and in which words. Each case replaces one line of a sound scenario. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "sim/units.h"
 #include "tests/scenarios/assemble/weeks.h"
+#include "tests/test.h"
 
 #define CASES(rows) weeks_cases(rows, sizeof rows / sizeof rows[0])
 
 static void test_runs(void **state)
 {
-    (void)state;
     static const struct weeks_case rows[] = {
         {WEEKS_RUN, "run: {duration: 54d, maintenance: 6h}",
          "5:1: run.maintenance_every must be given with maintenance, as in 30d\n"},
@@ -37,7 +31,6 @@ static void test_runs(void **state)
 
 static void test_recoveries(void **state)
 {
-    (void)state;
     static const struct weeks_case rows[] = {
         {WEEKS_RECOVERY, "recovery: {policy: hot-spare, spares: 4}", ""},
         {WEEKS_RECOVERY, "recovery: {policy: restart-in-place, spares: 0}", ""},
@@ -54,7 +47,6 @@ static void test_recoveries(void **state)
 
 static void test_checkpoints(void **state)
 {
-    (void)state;
     static const struct weeks_case rows[] = {
         {WEEKS_CHECKPOINT, "checkpoint: sync",
          "7:13: checkpoint takes keys with values, not a word\n"},
@@ -105,7 +97,6 @@ static void taint_is(const struct scenario *s, double each_s, const char *wanted
  * cause is told. */
 static void test_taint(void **state)
 {
-    (void)state;
 #define BITS "effect: corrupt, detect: "
 #define TOLD(name, after, keep)                                                                    \
     "'" name "' is found after " after " in the mean, when all 2 kept checkpoints are tainted, "   \
@@ -139,7 +130,6 @@ static void test_taint(void **state)
 /* Found at once is not left to the chain, which takes 10 min: as long as two checkpoints reach. */
 static void test_found_at_once(void **state)
 {
-    (void)state;
     static const char *const causes[] = {
         "failures: [{cause: a, mtbf: 5y, effect: corrupt}]",
         "failures: [{cause: a, mtbf: 5y, effect: corrupt, detect: 0s}]"};
@@ -153,7 +143,6 @@ static void test_found_at_once(void **state)
 /* Each tier is held against the cluster: of four nodes no rank has four others. */
 static void test_tiers_that_cannot_be(void **state)
 {
-    (void)state;
 #define PEERS "memory: true, survival: node, path: nic, copies: "
 #define LACKS(name)                                                                                \
     "7:53: checkpoint.storage: " name " keeps 4 copies on other nodes, but the cluster has 4 "     \
@@ -178,7 +167,6 @@ static void test_tiers_that_cannot_be(void **state)
 /* A NIC fails where there are NICs, one or many; without them the words say so. */
 static void test_nics(void **state)
 {
-    (void)state;
     static const struct {
         unsigned nics;
         const char *unit, *problems;
@@ -205,7 +193,6 @@ static void test_nics(void **state)
 
 static void test_tiers(void **state)
 {
-    (void)state;
     static const struct weeks_case rows[] = {
         {WEEKS_STORAGE, "storage: [{name: disk}, {name: \"a+b\"}]",
          "8:32: storage[1].name: a tier's name is one word without '+'\n"},
@@ -230,7 +217,6 @@ static void test_tiers(void **state)
 
 static void test_laws_and_units(void **state)
 {
-    (void)state;
 #define CAUSE(more) "failures: [{cause: x, mtbf: 5y, " more "}]"
 #define NEEDS_DOMAIN                                                                               \
     "6:12: failures[0].domain_nodes must be given: the nodes that share a domain, as in 32\n"
@@ -275,7 +261,6 @@ static void test_laws_and_units(void **state)
 /* A trace is what happened: nothing of a law goes with it, neither together nor alone. */
 static void test_traces_without_laws(void **state)
 {
-    (void)state;
 #define NO_LAW                                                                                     \
     "6:28: failures[0].law: a trace is what happened; remove early, early_factor, cascade\n"
 #define TRACED(more) "failures: [{cause: x, law: trace, trace: x.csv, " more "}]"
@@ -290,7 +275,6 @@ static void test_traces_without_laws(void **state)
 
 static void test_fleets(void **state)
 {
-    (void)state;
     static const struct weeks_case rows[] = {
         {WEEKS_FAILURES, "failures: [{preset: rsc-1}]", ""},
         {WEEKS_FAILURES, "failures: [{preset: [rsc-1]}]",
@@ -313,7 +297,6 @@ static void test_fleets(void **state)
 /* At most 4,096 causes; one more is refused where it stands, on its own line. */
 static void test_too_many_causes(void **state)
 {
-    (void)state;
     enum {
         MOST = 4096
     };
@@ -340,7 +323,6 @@ static void test_too_many_causes(void **state)
 /* A shape for each law that has one, up to where the mean is still drawn. */
 static void test_durations(void **state)
 {
-    (void)state;
 #define REPAIR(words) "recovery: {repair: {mean: 2h, " words "}}"
 #define SHAPELESS(law)                                                                             \
     "9:36: recovery.repair.shape must be given with law " law ": weibull and gamma: k; "           \

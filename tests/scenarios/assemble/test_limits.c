@@ -1,18 +1,13 @@
 /* Steps that are refused at the door with a sentence: too long to be recorded, too many ops to be
  * played. The same steps within the bounds are simulated. And searches that end. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/plan/minimum.h"
 #include "models/plan/rule_of_thumb.h"
 #include "models/step/simulate/step.h"
 #include "scenarios/assemble/scenario.h"
+#include "tests/test.h"
 
 static const char text[] =
     "model: {layers: 4, hidden: 64, heads: 4, vocabulary: 512}\n"
@@ -45,7 +40,6 @@ static bool runs(const char *set, bool unfold, struct error *error)
 
 static void test_longer_than_a_century(void **state)
 {
-    (void)state;
     struct error error = {""};
     assert_true(runs("layout.microbatch=3000", false, &error));
     assert_false(runs("cluster={gpu: h100-80gb-sxm, node: {name: dgx-h100, "
@@ -56,7 +50,6 @@ static void test_longer_than_a_century(void **state)
 
 static void test_more_ops_than_can_be_played(void **state)
 {
-    (void)state;
     struct error error = {""};
     assert_true(runs("layout.microbatch=1", false, &error));
     assert_false(runs("layout.microbatch=1", true, &error));
@@ -68,7 +61,6 @@ static void test_more_ops_than_can_be_played(void **state)
 /* A brief step is timed when it is soon played, and else only asked whether it fits. */
 static void test_brief(void **state)
 {
-    (void)state;
     for (unsigned longer = 0; longer < 2; longer++) {
         struct scenario *scenario = read_with("training.global_batch=4096");
         struct configuration *c = &scenario->configuration;
@@ -91,7 +83,6 @@ static void test_brief(void **state)
  * their tensor groups are of another shape, and none may stand for the others. */
 static void test_replicas_across_leaves(void **state)
 {
-    (void)state;
     static const char leaves[] = "model: {layers: 4, hidden: 4096, heads: 32, vocabulary: 32000}\n"
                                  "cluster: {gpu: h100-80gb-sxm, node: dgx-h100, nodes: 8,\n"
                                  "  fabric: {name: ib-ndr-8x400, nodes_per_leaf: 3}}\n"
@@ -121,7 +112,6 @@ static void test_replicas_across_leaves(void **state)
  * room, and one below half a GiB, give counts and no nonsense. */
 static void test_smallest_cluster(void **state)
 {
-    (void)state;
     struct rule_of_thumb rule;
     struct scenario *s = read_with("model={layers: 32, hidden: 4096, heads: 32, vocabulary: 32k}");
     struct configuration c = s->configuration;

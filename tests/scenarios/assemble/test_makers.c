@@ -1,17 +1,12 @@
 /* What a model's makers ran, where the scenario says nothing of it; and pipelines that are chosen.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "models/collective/dispatch/dispatch_kind.h"
 #include "models/schedule/schedule_kind.h"
 #include "scenarios/assemble/scenario.h"
+#include "tests/test.h"
 
 static struct scenario *read_text(const char *text)
 {
@@ -62,7 +57,6 @@ static const char theirs[] =
  * is said, what the card cannot and what breaks a rule goes before. */
 static void test_what_the_makers_ran(void **state)
 {
-    (void)state;
     static const struct {
         const char *model, *cluster, *rest;
         const char *precision, *dispatch, *schedule; /* told; "nothing": not told */
@@ -126,7 +120,6 @@ static void test_what_the_makers_ran(void **state)
  * nothing, the order of the pipeline is chosen as for any model. */
 static void test_what_does_not_fit_is_not_theirs(void **state)
 {
-    (void)state;
     static const char *const layouts[] = {"gpus: 16}\nlayout: {tp: 4",
                                           "gpus: 32}\nlayout: {tp: 4, pp: 4"};
     for (unsigned i = 0; i < 2; i++) {
@@ -149,7 +142,6 @@ static void test_what_does_not_fit_is_not_theirs(void **state)
 /* The catalogue's own: DeepSeek-V3 (arXiv:2412.19437); of another shape nobody said so. */
 static void test_makers_of_the_catalogue(void **state)
 {
-    (void)state;
     static const char machine[] = "cluster: {gpu: h800-80gb-sxm, gpus: 8}\n"
                                   "training: {sequence: 512, global_batch: 8, precision: bf16}\n"
                                   "layout: {tp: 1, pp: 1, ep: 8, microbatch: 1, recompute: none,\n"
@@ -173,7 +165,6 @@ static void test_makers_of_the_catalogue(void **state)
  * layers allow it, so that its bubble by the closed form stays small. */
 static void test_pipelines_are_filled(void **state)
 {
-    (void)state;
     static const struct {
         unsigned gpus;
         const char *layout;

@@ -1,17 +1,12 @@
 /* What stated choices cost: every price that a search through all neighbours finds is told; each is
  * what a run of the neighbour says; what was chosen for the user has none; the work is bounded. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "models/plan/price.h"
 #include "scenarios/assemble/scenario.h"
+#include "tests/test.h"
 
 enum {
     TEXT = 1024,
@@ -90,7 +85,6 @@ static const char *const layouts[] = {
  * bounds, and two thirds of what costs a tenth are found. */
 static void nothing_dear_is_missed(void **state)
 {
-    (void)state;
     unsigned told = 0, found = 0, tried = 0, all_tried = 0;
     for (unsigned i = 0; i < 2 * sizeof layouts / sizeof layouts[0]; i++) {
         for (unsigned batch = 32; batch <= 128; batch *= 4) {
@@ -123,7 +117,6 @@ static void nothing_dear_is_missed(void **state)
 /* Each figure is that of the scenario with the keys that are told, which fits. */
 static void a_price_is_what_the_neighbour_says(void **state)
 {
-    (void)state;
     unsigned compared = 0;
     for (unsigned i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
         char text[TEXT];
@@ -158,7 +151,6 @@ static void a_price_is_what_the_neighbour_says(void **state)
  * software of the years before fused kernels. */
 static void attention_has_a_price(void **state)
 {
-    (void)state;
     static const char *const cards[] = {"a100-80gb-sxm", "h100-80gb-sxm", "h100-80gb-sxm"};
     static const char *const software[] = {"megatron", "megatron", "megatron-2021"};
     for (unsigned i = 0; i < 3; i++) {
@@ -192,7 +184,6 @@ static void attention_has_a_price(void **state)
  * recomputation where nothing less fits, nor a layout out of memory. */
 static void only_what_is_stated_and_could_be_else_has_a_price(void **state)
 {
-    (void)state;
     static const struct {
         const char *layout, *key;
         bool told;
@@ -226,7 +217,6 @@ static void only_what_is_stated_and_could_be_else_has_a_price(void **state)
 /* What would exceed the passes is not tried, and it is said that something was left. */
 static void the_work_is_bounded(void **state)
 {
-    (void)state;
     char text[TEXT];
     struct prices prices;
     stated_text(text, clusters[0], layouts[0], 128);

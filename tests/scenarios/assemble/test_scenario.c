@@ -1,16 +1,11 @@
 /* Every bad input gets its message: exact words, exact place. Each case replaces one line of a
  * sound scenario and states every problem that must be found, in order. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "scenarios/assemble/scenario.h"
+#include "tests/test.h"
 
 enum {
     MODEL,
@@ -67,7 +62,6 @@ static void list_problems(const struct scenario *scenario, char *text, size_t si
 
 static void test_sound(void **state)
 {
-    (void)state;
     char text[4096], problems[4096];
     compose(text, sizeof text, -1, "");
     struct scenario *scenario = read_text(text, NULL, 0);
@@ -277,7 +271,6 @@ static const struct bad bad[] = {
 
 static void test_bad(void **state)
 {
-    (void)state;
     char text[4096], problems[8192];
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         compose(text, sizeof text, bad[i].line, bad[i].text);
@@ -292,7 +285,6 @@ static void test_bad(void **state)
 /* 0 is a rate and a number of the node's, and no network that is broken: said, not refused. */
 static void test_nic_of_zero(void **state)
 {
-    (void)state;
     static const char *const fabrics[] = {"nic: 0Gb/s", "nics: 0"};
     static const char *const told[] = {
         "~2:83: cluster.fabric.nic: 0 stands for the rate of the node; leave the key out, or say "
@@ -339,7 +331,6 @@ static const struct set_case set_cases[] = {
 
 static void test_sets(void **state)
 {
-    (void)state;
     char text[4096], problems[8192];
     compose(text, sizeof text, -1, "");
     for (size_t i = 0; i < sizeof set_cases / sizeof set_cases[0]; i++) {
@@ -352,7 +343,6 @@ static void test_sets(void **state)
 
 static void test_set_changes_the_value(void **state)
 {
-    (void)state;
     static const char *const sets[] = {"layout.tp=4", "model.layers=16", "software.launch=7us",
                                        "layout.tp=2", "cluster.fabric={kind: rail, nic: 200Gb/s}"};
     char text[4096];
@@ -372,7 +362,6 @@ static void test_set_changes_the_value(void **state)
 
 static void test_error_cap(void **state)
 {
-    (void)state;
     char text[4096], *printed = NULL;
     size_t at = 0, size = 0;
     for (int i = 0; i < 33; i++)
@@ -403,7 +392,6 @@ static void check_print(const char *text, bool colour, const char *expected)
 
 static void test_print(void **state)
 {
-    (void)state;
     char text[4096];
     compose(text, sizeof text, LAYOUT, "layout: {\ttpp: 8}");
     check_print(text, false,
@@ -424,7 +412,6 @@ static void test_print(void **state)
 /* A line of a kilobyte is cut around its caret. */
 static void test_print_long_line(void **state)
 {
-    (void)state;
     char text[4096], *printed = NULL;
     size_t size = 0;
     snprintf(text, sizeof text, "name: %0500d\nlayout: {tp: 8%*s, tpp: 8%*s}\n", 7, 500, "", 500,
@@ -445,7 +432,6 @@ static void test_print_long_line(void **state)
 
 static void test_texts_that_are_none(void **state)
 {
-    (void)state;
     char problems[1024];
     static const struct set_case texts[] = {
         {"", "1:1: the scenario is empty\n"},
@@ -464,7 +450,6 @@ static void test_texts_that_are_none(void **state)
 
 static void test_missing_file(void **state)
 {
-    (void)state;
     struct error error = {{0}};
     struct scenario_options options = {.catalogue = "no/such/folder"};
     assert_null(scenario_read("no/such/file.yaml", NULL, 0, NULL, &error));

@@ -1,16 +1,11 @@
 /* --set on a tree: what is changed stands in the old one's place, and nothing else moves; what is
  * made on the way; the words and the column of every refusal. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "scenarios/language/parse.h"
 #include "scenarios/schema/set.h"
+#include "tests/test.h"
 
 struct text {
     char s[1024];
@@ -83,7 +78,6 @@ static void set_is(const char *set, const char *after, const char *problem)
 
 static void test_in_place(void **state)
 {
-    (void)state;
     set_is("a=2", "{a:2 " LIST MAP REST, "");
     set_is("last=8", A LIST MAP "run:5 empty: last:8}", "");
     set_is("map.one=7", A LIST "map:{one:7 two:{deep:2} three:3} " REST, "");
@@ -104,7 +98,6 @@ static void test_in_place(void **state)
 
 static void test_what_is_made(void **state)
 {
-    (void)state;
     set_is("list[3]=w", A "list:[x {p:1 q:2} z w] " MAP REST, "");
     set_is("list[000003]=w", A "list:[x {p:1 q:2} z w] " MAP REST, "");
     set_is("list[3].k=w", A "list:[x {p:1 q:2} z {k:w}] " MAP REST, "");
@@ -124,7 +117,6 @@ static void test_what_is_made(void **state)
 
 static void test_refusals(void **state)
 {
-    (void)state;
     static const char *const cases[][2] = {
         {"a", "--set:7:1:1 " PAIR},
         {"", "--set:7:1:1 " PAIR},

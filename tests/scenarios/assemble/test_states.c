@@ -1,15 +1,10 @@
 /* States of the optimizer that a scenario leaves open: the optimizer's own, or, of software that
  * updates 16-bit weights in place, in their format and without a master copy. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "scenarios/assemble/scenario.h"
+#include "tests/test.h"
 
 static const struct state_case {
     const char *training, *software;
@@ -32,7 +27,6 @@ static const struct state_case {
 
 static void test_open_states(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const struct scenario_options options = {0};
         struct error error = {{0}};

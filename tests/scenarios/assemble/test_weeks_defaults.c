@@ -2,19 +2,14 @@
  * What is said stays as it was: no default reaches into a chain, a policy or an interval that was
  * given. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/job/player/job.h"
 #include "models/step/simulate/condition.h"
 #include "scenarios/assemble/scenario.h"
 #include "sim/units.h"
+#include "tests/test.h"
 
 static struct scenario *read_nodes(unsigned nodes, const char *more)
 {
@@ -54,7 +49,6 @@ static void expect_chosen(const struct scenario *scenario, const char *key, cons
 
 static void test_operator_recovery(void **state)
 {
-    (void)state;
     struct scenario *scenario = read_nodes(4, "");
     const struct recovery_spec *recovery = &scenario->job.recovery;
     const struct duration *links = recovery->restart.links;
@@ -78,7 +72,6 @@ static void test_operator_recovery(void **state)
 /* Four for each 1,024 nodes, begun ones too: 256 nodes are the last that one is enough for. */
 static void test_spares_by_nodes(void **state)
 {
-    (void)state;
     static const struct {
         unsigned nodes;
         uint64_t spares;
@@ -117,7 +110,6 @@ static double kept_with(const char *policy, const char *restart)
  * costs more than the next, whatever link of the chain is given beside. */
 static void test_cold_warm_hot(void **state)
 {
-    (void)state;
     for (int link = -1; link < RESTART_LINK_COUNT; link++) {
         char given[64] = "";
         if (link >= 0)
@@ -131,7 +123,6 @@ static void test_cold_warm_hot(void **state)
 
 static void test_what_is_said_stays(void **state)
 {
-    (void)state;
     struct scenario *scenario = read_nodes(4, "recovery: {policy: hot-spare}");
     assert_int_equal(scenario->job.recovery.spares, 0);
     assert_true(scenario->job.recovery.restart.links[LINK_SCHEDULE].mean_s == 120.0);
@@ -153,7 +144,6 @@ static void test_what_is_said_stays(void **state)
 
 static void test_write_share(void **state)
 {
-    (void)state;
     static const struct {
         const char *checkpoint;
         double share;
@@ -178,7 +168,6 @@ static void test_write_share(void **state)
  * shorter, and is taken where it is asked for. */
 static void test_interval(void **state)
 {
-    (void)state;
     struct job_spec floor, optimum;
     struct scenario *scenario = read_nodes(4, "");
     struct condition_table *conditions = condition_fixed(5.0);
@@ -202,7 +191,6 @@ static void test_interval(void **state)
  * and 32 times 2.5 ms. An hour for the whole job is 32 h for each of them. */
 static void test_hopeless_rates(void **state)
 {
-    (void)state;
 #define SLIP "failures: by their rates the job fails each "
     struct error error = {{0}};
     static const struct {
@@ -247,7 +235,6 @@ static void test_hopeless_rates(void **state)
 
 static void test_stops_that_lose_all(void **state)
 {
-    (void)state;
     struct error error = {{0}};
     const char *sets[] = {"run={duration: 30d, maintenance_every: 1d, maintenance: 1h}",
                           "checkpoint={policy: none}"};
@@ -274,7 +261,6 @@ static void test_stops_that_lose_all(void **state)
  * are taken as they are. A step of 4 sequences of 8,192 tokens takes 7 s here. */
 static void test_fractions_of_work(void **state)
 {
-    (void)state;
     static const struct {
         const char *run;
         uint64_t steps;

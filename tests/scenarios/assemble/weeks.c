@@ -1,12 +1,9 @@
 #include "tests/scenarios/assemble/weeks.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/test.h"
 
 static const char *const sound[WEEKS_LINE_COUNT] = {
     "model: {preset: llama3-8b}",

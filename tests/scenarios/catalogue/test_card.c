@@ -1,19 +1,14 @@
 /* Which card a name of a driver is: names as nvidia-smi, rocm-smi and PyTorch print them in public
  * logs and traces, beside the cards of the built-in catalogue, and of one in a folder. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "scenarios/catalogue/card.h"
 #include "scenarios/language/names.h"
 #include "sim/units.h"
+#include "tests/test.h"
 
 #define COUNT(rows) (sizeof(rows) / sizeof(rows)[0])
 
@@ -127,7 +122,6 @@ static bool is_among(const char *card, const char *const *cards)
 
 static void test_names(void **state)
 {
-    (void)state;
     struct opened o = open_catalogue(NULL);
     const struct name_list cards = catalogue_names(&o.catalogue, FAMILY_GPUS);
     assert_true(cards.count > 20);
@@ -174,7 +168,6 @@ static void all_are(const char *const *list, unsigned count, enum card_match rig
 
 static void test_strangers(void **state)
 {
-    (void)state;
     all_are(strangers, COUNT(strangers), CARD_DIFFERS);
     all_are(nameless, COUNT(nameless), CARD_UNKNOWN);
 }
@@ -183,7 +176,6 @@ static void test_strangers(void **state)
  * is called: a name of its identity fits it. */
 static void test_entries(void **state)
 {
-    (void)state;
     struct opened o = open_catalogue(NULL);
     const struct name_list cards = catalogue_names(&o.catalogue, FAMILY_GPUS);
     for (unsigned a = 0; a < cards.count; a++) {
@@ -210,7 +202,6 @@ static void test_entries(void **state)
 /* deviceProperties of public traces; links of `nvidia-smi topo -m`; sm of NCCL's files. */
 static void test_figures(void **state)
 {
-    (void)state;
     static const struct {
         struct card_told told;
         const char *gpu, *says; /* NULL: it fits */
@@ -294,7 +285,6 @@ static void close_folder(struct opened *o, const char *folder)
 /* A card that somebody added is known by its name alone, and by an identity where it has one. */
 static void test_folder(void **state)
 {
-    (void)state;
     char folder[] = "/tmp/orrery-card-......";
     struct opened o = open_folder(folder, "x900-64gb-sxm: {hbm: 64GiB}\n"
                                           "y1: {identity: {names: [ACME Y1 HBM4], nvlinks: 4}}\n"
@@ -332,7 +322,6 @@ static void test_folder(void **state)
 
 static void test_identity_that_is_none(void **state)
 {
-    (void)state;
     static const char *const entries[] = {
         "y1: {identity: Y1}",
         "y1: {identity: {name: [Y1]}}",

@@ -1,18 +1,13 @@
 /* Every entry of the built-in catalogue reads without a problem, has a sentence and names its
  * sources; the quick way to one entry finds what a parse of the whole file finds. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "scenarios/assemble/scenario.h"
 #include "scenarios/catalogue/catalogue.h"
 #include "scenarios/describe/describe.h"
 #include "scenarios/schema/schema.h"
+#include "tests/test.h"
 #include "topology/topology_kind.h"
 
 struct opened {
@@ -49,7 +44,6 @@ static void assert_same(const struct value *a, const struct value *b)
 
 static void test_one_entry_is_found_as_in_the_whole(void **state)
 {
-    (void)state;
     struct opened o = open_catalogue();
     for (enum family f = 0; f < FAMILY_CATALOGUE_COUNT; f++) {
         struct name_list names = catalogue_names(&o.whole, f);
@@ -125,7 +119,6 @@ static struct params kind_options_of(const struct value *entry, enum family fami
 
 static void test_every_entry_reads(void **state)
 {
-    (void)state;
     struct opened o = open_catalogue();
     static char object[1 << 14];
     for (enum family f = 0; f < FAMILY_CATALOGUE_COUNT; f++) {
@@ -184,7 +177,6 @@ static void check_fleet(const struct value *entry, const char *name)
 
 static void test_every_fleet_reads(void **state)
 {
-    (void)state;
     struct opened o = open_catalogue();
     struct name_list names = catalogue_names(&o.whole, FAMILY_FLEETS);
     for (unsigned i = 0; i < names.count; i++)
@@ -195,7 +187,6 @@ static void test_every_fleet_reads(void **state)
 
 static void test_list(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     const struct catalogue_entry *entries = NULL;
     struct error error = {{0}};

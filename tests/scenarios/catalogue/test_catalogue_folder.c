@@ -1,18 +1,13 @@
 /* A catalogue of the user's: a folder in place of the one in the binary, with one file of its own.
  * What is wrong in it is told at its place there, behind what is wrong in the scenario. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "scenarios/describe/describe.h"
 #include "tests/scenarios/assemble/weeks.h"
+#include "tests/test.h"
 
 static char folder[] = "/tmp/orrery-catalogue-......";
 static const char *const families[] = {"gpus",     "nodes",  "fabrics", "models",
@@ -28,7 +23,6 @@ static void place(const char *family, char *path, size_t size)
 
 static int make(void **state)
 {
-    (void)state;
     memset(strrchr(folder, '-') + 1, 'X', 6); /* six X, as mkdtemp wants them */
     return mkdtemp(folder) == NULL;
 }
@@ -44,7 +38,6 @@ static void empty(void)
 
 static int clear(void **state)
 {
-    (void)state;
     empty();
     return rmdir(folder);
 }
@@ -96,7 +89,6 @@ static void expect(const struct scenario *scenario, const char *pattern)
 
 static void test_fleets_of_ones_own(void **state)
 {
-    (void)state;
 #define FLEET "mine:\n  doc: \"x\"\n"
     static const struct {
         const char *file, *failures, *problems;
@@ -140,7 +132,6 @@ static void test_fleets_of_ones_own(void **state)
 
 static void test_causes_of_a_fleet_arrive(void **state)
 {
-    (void)state;
     struct error error = {""};
     fill("fleets", FLEET "  causes:\n    - {cause: a, mtbf: 5y}\n    - {cause: b, mtbf: 6y}\n");
     struct scenario *scenario = read_with("{preset: mine}, {cause: c, mtbf: 7y}", &error);
@@ -156,7 +147,6 @@ static void test_causes_of_a_fleet_arrive(void **state)
 /* The first file that cannot be read is told, and nothing else: the scenario may be sound. */
 static void test_a_file_that_lacks(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < FAMILIES; i++) {
         struct error error = {""};
         char wanted[256];
@@ -177,7 +167,6 @@ static void test_a_file_that_lacks(void **state)
 
 static void test_lists_of_a_folder(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     const struct catalogue_entry *entries = NULL;
     struct error error = {""};

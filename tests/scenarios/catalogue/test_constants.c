@@ -1,16 +1,11 @@
 /* Which figures of the catalogue a scenario stands on: their names, errors and origins, and what
  * makes a figure exact. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "scenarios/assemble/scenario.h"
+#include "tests/test.h"
 
 #define REST                                                                                       \
     "model: {layers: 2, hidden: 256, heads: 4, vocabulary: 1024}\n"                                \
@@ -41,7 +36,6 @@ static void near(double a, double b)
 
 static void test_errors_of_the_catalogue(void **state)
 {
-    (void)state;
     struct scenario *s = read("cluster: {gpu: h100-80gb-sxm, gpus: 8}\nsoftware: megatron\n" REST);
     const struct constant *gemm = find(s, "gpu.h100-80gb-sxm.gemm_efficiency");
     const struct constant *forward =
@@ -67,7 +61,6 @@ static void test_errors_of_the_catalogue(void **state)
 /* A card whose sustained products nobody has measured says so: 15 to 30 % of error. */
 static void test_bursts_are_no_sustained_rates(void **state)
 {
-    (void)state;
     static const struct {
         const char *gpu;
         bool measured;
@@ -92,7 +85,6 @@ static void test_bursts_are_no_sustained_rates(void **state)
 
 static void test_what_the_scenario_says_is_exact(void **state)
 {
-    (void)state;
     struct scenario *s =
         read("cluster: {gpu: {name: h100-80gb-sxm, gemm_efficiency: 70%}, gpus: 8}\n"
              "software: {profile: megatron, launch: 10us}\n" REST);
@@ -105,7 +97,6 @@ static void test_what_the_scenario_says_is_exact(void **state)
 
 static void test_names_are_told_once(void **state)
 {
-    (void)state;
     struct scenario *s =
         read("cluster: {gpu: a100-80gb-sxm, gpus: 16, fabric: ib-hdr-8x200}\n" REST);
     assert_true(s->stated.constant_count > 20);
@@ -121,7 +112,6 @@ static void test_names_are_told_once(void **state)
 
 static void test_origins(void **state)
 {
-    (void)state;
     static const struct {
         const char *source;
         enum constant_origin origin;
@@ -141,7 +131,6 @@ static void test_origins(void **state)
 
 static void test_scale_stays_in_range(void **state)
 {
-    (void)state;
     struct scenario *s = read("cluster: {gpu: h100-80gb-sxm, gpus: 8}\n" REST);
     const struct constant *gemm = find(s, "gpu.h100-80gb-sxm.gemm_efficiency");
     assert_non_null(gemm);

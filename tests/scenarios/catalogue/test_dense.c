@@ -1,19 +1,14 @@
 /* The dense models of the catalogue hold as many parameters, to the unit, as the files that their
  * authors publish; and the config.json of their families reads as the same shape. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-#include <math.h>
-
 #include "models/workload/transformer.h"
 #include "scenarios/assemble/scenario.h"
+#include "tests/test.h"
 
 static char folder[] = "/tmp/orrery-dn-XX"
                        "XX"
@@ -75,7 +70,6 @@ static const struct {
 
 static void test_parameters(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char model[64];
         snprintf(model, sizeof model, "preset: %s", rows[i].preset);
@@ -92,7 +86,6 @@ static void test_parameters(void **state)
  * arXiv:2406.11704 section 2.2. */
 static void test_nemotron(void **state)
 {
-    (void)state;
     static const struct {
         const char *model;
         double layers, embeddings, digit;
@@ -174,7 +167,6 @@ static void assert_same(const char *name, const struct model_shape *a, const str
 
 static void test_files(void **state)
 {
-    (void)state;
     char path[256], model[64];
     snprintf(path, sizeof path, "%s/m.json", folder);
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
@@ -193,13 +185,11 @@ static void test_files(void **state)
 
 static int make_folder(void **state)
 {
-    (void)state;
     return mkdtemp(folder) ? 0 : -1;
 }
 
 static int remove_folder(void **state)
 {
-    (void)state;
     return rmdir(folder);
 }
 

@@ -1,20 +1,15 @@
 /* The mixtures of experts of the catalogue hold as many parameters as their authors publish and as
  * their shapes give by hand, in all and for a token; and the config.json of their families reads as
  * the same shape. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-#include <math.h>
-
 #include "models/workload/transformer.h"
 #include "scenarios/assemble/scenario.h"
+#include "tests/test.h"
 
 static char folder[] = "/tmp/orrery-ex-XX"
                        "XX"
@@ -63,7 +58,6 @@ static bool rounds_to(double value, double shown, double digit)
 
 static void test_parameters(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char model[64];
         snprintf(model, sizeof model, "preset: %s", rows[i].preset);
@@ -154,7 +148,6 @@ static void assert_same(const char *name, struct model_shape a, struct model_sha
 
 static void test_files(void **state)
 {
-    (void)state;
     char path[256], model[64];
     snprintf(path, sizeof path, "%s/m.json", folder);
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
@@ -177,7 +170,6 @@ static void test_files(void **state)
  * first of each two); what a query meets there, counted key by key. */
 static void test_layers(void **state)
 {
-    (void)state;
     struct scenario *s = read_with("preset: llama4-maverick");
     const struct model_shape *m = &s->configuration.model;
     assert_true(!transformer_has_experts(m, 0) && transformer_has_experts(m, 1));
@@ -208,7 +200,6 @@ static void test_layers(void **state)
  * 3,918,786,560 of sixteen, beside an fp32 bias for each expert of 59 layers. */
 static void test_prediction(void **state)
 {
-    (void)state;
     struct scenario *s = read_with("preset: deepseek-v3-671b");
     const struct model_shape *m = &s->configuration.model;
     const double own = transformer_prediction_parameters(m);
@@ -235,13 +226,11 @@ static void test_prediction(void **state)
 
 static int make_folder(void **state)
 {
-    (void)state;
     return mkdtemp(folder) ? 0 : -1;
 }
 
 static int remove_folder(void **state)
 {
-    (void)state;
     return rmdir(folder);
 }
 

@@ -1,15 +1,10 @@
 /* Every figure goes back to its source: those of the catalogue, those that a scenario stands on. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "scenarios/assemble/scenario.h"
 #include "scenarios/describe/describe.h"
+#include "tests/test.h"
 
 static const char *const families[] = {"gpus",     "nodes",  "fabrics", "models",
                                        "software", "fleets", "storage"};
@@ -60,7 +55,6 @@ static void assert_figure(const struct scenario *s, const char *name, const char
 
 static void test_every_entry_names_its_sources(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     unsigned total = 0;
     for (unsigned f = 0; f < sizeof families / sizeof families[0]; f++) {
@@ -87,7 +81,6 @@ static void test_every_entry_names_its_sources(void **state)
 
 static void test_names_that_are_none(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct catalogue_entry e;
     struct error error = {""};
@@ -115,7 +108,6 @@ static const char weeks[] = "model: {preset: llama3-8b, vocabulary: 128k}\n"
 
 static void test_where_figures_are_from(void **state)
 {
-    (void)state;
     struct scenario *s = read(weeks, "software.launch=20us");
     assert_figure(s, "gpu.h100-80gb-sxm.hbm_bandwidth", "3350GB/s", 3.35e12, "B/s", 0,
                   "specification", "NVIDIA H100 data sheet");
@@ -154,7 +146,6 @@ static void test_where_figures_are_from(void **state)
 /* What is uncertain in a step stands there with the value and the error that the draws use. */
 static void test_constants_are_figures(void **state)
 {
-    (void)state;
     struct scenario *s = read(weeks, NULL);
     assert_true(s->stated.constant_count > 50);
     for (unsigned i = 0; i < s->stated.constant_count; i++) {

@@ -1,20 +1,15 @@
 /* The fleets of the catalogue against the counts that they were made from (failures.csv): by cause,
  * and the mean time between failures of a job on the whole machine. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/fleet/fleet.h"
 #include "scenarios/assemble/scenario.h"
 #include "scenarios/language/csv.h"
 #include "sim/units.h"
+#include "tests/test.h"
 
 static struct scenario *read_fleet(const char *name, unsigned nodes)
 {
@@ -43,7 +38,6 @@ static double mtbf_h(const char *name, unsigned nodes)
 /* Hours as printed, by column mttf_h, or days x 24 / count of failures.csv. */
 static void test_of_the_whole_machine(void **state)
 {
-    (void)state;
     static const struct {
         const char *fleet;
         unsigned nodes;
@@ -80,7 +74,6 @@ static double units(const struct job_spec *job, const struct failure_cause *caus
 /* Table 5 of Llama 3, cause by cause in its order: days x units / mtbf is the printed count. */
 static void test_llama3_by_cause(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct error error;
     struct csv csv;

@@ -1,18 +1,13 @@
 /* A Hugging Face config.json becomes the same shape as the catalogue's preset of that model. The
  * files hold the published values of the models they are named after. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "models/workload/transformer.h"
 #include "scenarios/assemble/scenario.h"
+#include "tests/test.h"
 
 static char folder[] = "/tmp/orrery-hf-XX"
                        "XX"
@@ -85,7 +80,6 @@ static void compare(const char *file, const char *preset)
 
 static void test_presets(void **state)
 {
-    (void)state;
     write_file("llama.json", llama3_8b);
     write_file("gpt2.json", gpt2);
     compare("llama.json", "llama3-8b");
@@ -94,7 +88,6 @@ static void test_presets(void **state)
 
 static void test_overrides(void **state)
 {
-    (void)state;
     write_file("llama.json", llama3_8b);
     struct scenario *scenario = read_with("hf: llama.json, layers: 4");
     assert_int_equal(scenario->diagnostics.error_count, 0);
@@ -150,7 +143,6 @@ static const struct refusal refusals[] = {
 
 static void test_refusals(void **state)
 {
-    (void)state;
     char expected[1024];
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
         const struct refusal *r = &refusals[i];
@@ -170,7 +162,6 @@ static void test_refusals(void **state)
 
 static void test_ranges_hold(void **state)
 {
-    (void)state;
     write_file("bad.json", "{\"model_type\": \"gpt2\", \"n_layer\": -3, \"n_embd\": 768, "
                            "\"n_head\": 12, \"vocab_size\": 9}");
     struct scenario *scenario = read_with("hf: bad.json");
@@ -183,7 +174,6 @@ static void test_ranges_hold(void **state)
 /* What the shapes do not carry is said, not dropped in silence. */
 static void test_warnings(void **state)
 {
-    (void)state;
     write_file("m.json", "{\"model_type\": \"mistral\", \"hidden_size\": 4096, "
                          "\"intermediate_size\": 14336, \"num_attention_heads\": 32, "
                          "\"num_hidden_layers\": 32, \"sliding_window\": 4096, "
@@ -361,7 +351,6 @@ static void test_other_activation(void **state)
         {"falcon", "silu", "the activation 'silu' is simulated as gelu"},
     };
     char json[1024];
-    (void)state;
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         snprintf(json, sizeof json,
                  "{\"model_type\": \"%s\", " LLAMA2
@@ -380,7 +369,6 @@ static void test_other_activation(void **state)
 static void test_offers(void **state)
 {
     char json[1024], start[2048];
-    (void)state;
     for (size_t i = 0; i < sizeof offers / sizeof offers[0]; i++) {
         bool named = strstr(offers[i].members, "model_type") != NULL;
         snprintf(json, sizeof json, "{%s%s}", named ? "" : "\"model_type\": \"x\", ",
@@ -400,7 +388,6 @@ static void test_offers(void **state)
 /* A line without '?' is a shape that reads, and it is that of a llama of these members. */
 static void test_offered_shape_reads(void **state)
 {
-    (void)state;
     char model[512];
     write_file("bad.json", "{\"model_type\": \"x\", " SIZES CAUSAL TOLD "}");
     write_file("m.json", "{\"model_type\": \"llama\", " SIZES CAUSAL TOLD "}");
@@ -420,7 +407,6 @@ static void test_offered_shape_reads(void **state)
 /* Lists of what is not quantized make megabytes; Python writes Infinity and NaN. */
 static void test_large_and_python(void **state)
 {
-    (void)state;
     const size_t names = 60000;
     char *text = malloc(2048 + names * 32), *end = text;
     assert_non_null(text);
@@ -440,7 +426,6 @@ static void test_large_and_python(void **state)
 
 static int make_folder(void **state)
 {
-    (void)state;
     return mkdtemp(folder) ? 0 : -1;
 }
 
@@ -448,7 +433,6 @@ static int remove_folder(void **state)
 {
     static const char *const names[] = {"llama.json", "gpt2.json", "bad.json", "m.json", "q.json"};
     char path[256];
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, names[i]);
         unlink(path);

@@ -1,19 +1,14 @@
 /* Every type of huggingface_types.c, proved by a model whose parameters are published. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "models/workload/transformer.h"
 #include "scenarios/assemble/scenario.h"
 #include "scenarios/catalogue/huggingface_types.h"
+#include "tests/test.h"
 
 static char folder[] = "/tmp/orrery-hf-XX"
                        "XX"
@@ -278,7 +273,6 @@ static const struct {
 
 static void test_published_counts(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof published / sizeof published[0]; i++) {
         write_file("m.json", published[i].json);
         struct scenario *scenario = read_with("hf: m.json");
@@ -352,7 +346,6 @@ static const char *published_file(const char *type)
 
 static void test_blocks(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
         write_file("m.json", published_file(blocks[i].type));
         struct scenario *scenario = read_with("hf: m.json");
@@ -372,7 +365,6 @@ static void test_blocks(void **state)
 /* StableLM 2 12B: side by side, behind one norm. */
 static void test_side_by_side_by_its_flag(void **state)
 {
-    (void)state;
     write_file("m.json", "{\"model_type\": \"stablelm\", \"hidden_size\": 512, "
                          "\"intermediate_size\": 1024, \"num_attention_heads\": 8, "
                          "\"num_hidden_layers\": 2, \"vocab_size\": 100, "
@@ -388,7 +380,6 @@ static void test_side_by_side_by_its_flag(void **state)
 /* No type stands in the table whose counts were not proved; .1 % is the most that is left out. */
 static void test_every_type_is_proved(void **state)
 {
-    (void)state;
     for (unsigned t = 0; t < huggingface_type_count; t++) {
         char word[128];
         bool proved = false;
@@ -404,14 +395,12 @@ static void test_every_type_is_proved(void **state)
 
 static int make_folder(void **state)
 {
-    (void)state;
     return mkdtemp(folder) ? 0 : -1;
 }
 
 static int remove_folder(void **state)
 {
     char path[256];
-    (void)state;
     snprintf(path, sizeof path, "%s/m.json", folder);
     unlink(path);
     return rmdir(folder);

@@ -1,23 +1,17 @@
 /* Software by the month: which month a word is, and what an entry holds in it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "scenarios/assemble/scenario.h"
 #include "scenarios/catalogue/release.h"
 #include "scenarios/describe/describe.h"
 #include "scenarios/language/parse.h"
+#include "tests/test.h"
 
 #define COUNT(rows) (sizeof(rows) / sizeof(rows)[0])
 
 static void words_of_months(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         unsigned year, month; /* month 0: none */
@@ -67,7 +61,6 @@ static const char *word(const struct value *entry, const char *key)
  * does, a key that facts alone have. A fact holds from its own month on. */
 static void facts_hold_from_their_month_on(void **state)
 {
-    (void)state;
     struct read r =
         read_entry("launch: 1us\nnorm: 4\n"
                    "history:\n"
@@ -98,7 +91,6 @@ static void facts_hold_from_their_month_on(void **state)
 
 static void no_history_is_the_entry(void **state)
 {
-    (void)state;
     struct read r = read_entry("launch: 1us\n");
     assert_ptr_equal(release_entry(r.arena, r.entry, release_history(r.arena, r.problems, r.entry),
                                    RELEASE_NEWEST),
@@ -108,7 +100,6 @@ static void no_history_is_the_entry(void **state)
 
 static void what_is_no_fact_is_reported(void **state)
 {
-    (void)state;
     static const char *const bad[] = {"history: yes\n",
                                       "history: {since: 2025-01}\n",
                                       "history: [{since: 2025-01, what: a}]\n",
@@ -143,7 +134,6 @@ static bool is_newest_of_nemo(unsigned month)
  * every fact, and the release that was taken is told. */
 static void scenarios_take_a_release(void **state)
 {
-    (void)state;
     static const struct {
         const char *software;
         bool fusion, told;

@@ -3,12 +3,6 @@
  * and as any of them states, flags and choices what most of them do; what stays with one decision
  * (data parallelism by zero-1) or lets a layout be asked for at all is listed here. No figure comes
  * from a measured step. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +10,7 @@
 
 #include "scenarios/assemble/scenario.h"
 #include "scenarios/describe/describe.h"
+#include "tests/test.h"
 
 enum {
     PROFILES_MAX = 32
@@ -70,7 +65,6 @@ static bool is_superseded(const struct software_profile *p, const struct profile
 
 static int set_up(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     const struct catalogue_entry *entries;
     struct error error = {""};
@@ -101,7 +95,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < in_use.count; i++)
         scenario_destroy(in_use.read[i]);
     for (unsigned i = 0; i < superseded.count; i++)
@@ -143,7 +136,6 @@ static bool is_figure(const struct param *param)
 
 static void no_framework_is_the_middle(void **state)
 {
-    (void)state;
     assert_string_equal(own->configuration.software.name, of_none);
     bool told = false;
     for (unsigned i = 0; i < own->choices.count; i++)
@@ -162,7 +154,6 @@ static void no_framework_is_the_middle(void **state)
 
 static void figures_are_medians(void **state)
 {
-    (void)state;
     unsigned differ = 0;
     assert_int_equal(in_use.count, 8);
     for (unsigned k = 0; k < software_param_count; k++) {
@@ -185,7 +176,6 @@ static void figures_are_medians(void **state)
 /* What none of the eight is decides nothing; of a tie, what takes longer. */
 static void flags_are_what_most_do(void **state)
 {
-    (void)state;
     static const char *const slower_on[] = {"fp8_split_backward"};
     for (unsigned k = 0; k < software_param_count; k++) {
         const struct param *param = &software_params[k];
@@ -206,7 +196,6 @@ static void flags_are_what_most_do(void **state)
 /* Buckets are of those that share the optimizer's state alone, as it does. */
 static void the_data_parallelism_is_of_one_kind(void **state)
 {
-    (void)state;
     const struct software_profile *p = &own->configuration.software;
     double buckets[PROFILES_MAX];
     unsigned count = 0, buffers = 0;
@@ -237,7 +226,6 @@ static const struct stated_figure *figure_of(const struct scenario *s, const cha
 
 static void errors_are_as_wide_as_they_differ(void **state)
 {
-    (void)state;
     for (unsigned k = 0; k < software_param_count; k++) {
         const struct param *param = &software_params[k];
         const struct stated_figure *here = figure_of(own, param->name);

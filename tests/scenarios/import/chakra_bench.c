@@ -1,12 +1,8 @@
 #include "tests/scenarios/import/chakra_bench.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/test.h"
 
 void chakra_bench_begin(struct chakra_bench *b, uint32_t ranks)
 {

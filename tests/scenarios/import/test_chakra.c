@@ -1,16 +1,11 @@
 /* Chakra traces: written here, read, joined into a task graph and played. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/step/simulate/collective_run.h"
 #include "sim/units.h"
 #include "tests/scenarios/import/chakra_bench.h"
+#include "tests/test.h"
 
 static void expect_near(double value, double wanted, double slack)
 {
@@ -20,7 +15,6 @@ static void expect_near(double value, double wanted, double slack)
 
 static void test_the_published_sample_is_read(void **state)
 {
-    (void)state;
     static const uint8_t sample[] = {0x07, 0x0A, 0x05, 0x31, 0x2E, 0x30, 0x2E, 0x30, 0x09,
                                      0x08, 0x01, 0x12, 0x01, 0x61, 0x18, 0x04, 0x38, 0x0C};
     struct chakra_bench b;
@@ -37,7 +31,6 @@ static void test_the_published_sample_is_read(void **state)
 
 static void test_compute_takes_its_durations(void **state)
 {
-    (void)state;
     for (unsigned chained = 0; chained < 2; chained++) {
         struct chakra_bench b;
         chakra_bench_begin(&b, 1);
@@ -57,7 +50,6 @@ static void test_compute_takes_its_durations(void **state)
 /* Host, memory and compute lanes; packed and ctrl dependencies; a node that takes no time. */
 static void test_nodes_find_their_lanes(void **state)
 {
-    (void)state;
     struct chakra_bench b;
     chakra_bench_begin(&b, 1);
     struct chakra_case *c = &b.files[0];
@@ -83,7 +75,6 @@ static void test_nodes_find_their_lanes(void **state)
 
 static void test_compute_without_duration_takes_the_cards_rates(void **state)
 {
-    (void)state;
     struct chakra_bench b;
     chakra_bench_begin(&b, 1);
     chakra_case_node(&b.files[0], 1, CHAKRA_COMP, 0);
@@ -111,7 +102,6 @@ static void test_compute_without_duration_takes_the_cards_rates(void **state)
  * says of its full buffer. */
 static void test_collectives_among_all_ranks(void **state)
 {
-    (void)state;
     static const struct {
         int64_t type;
         enum comm_op op;
@@ -137,7 +127,6 @@ static void test_collectives_among_all_ranks(void **state)
 /* Groups by name: two of four ranks each, beside each other; a third of one rank. */
 static void test_groups_are_who_names_them(void **state)
 {
-    (void)state;
     struct chakra_bench b;
     chakra_bench_begin(&b, 8);
     for (uint32_t r = 0; r < 8; r++) {
@@ -162,7 +151,6 @@ static void test_groups_are_who_names_them(void **state)
 /* The k-th on one rank meets the k-th on the others, by dependencies first and ids then. */
 static void test_collectives_meet_in_the_order_of_their_calls(void **state)
 {
-    (void)state;
     struct chakra_bench b;
     chakra_bench_begin(&b, 2);
     chakra_case_collective(&b.files[0], 1, 0, 1 << 20, NULL);
@@ -179,7 +167,6 @@ static void test_collectives_meet_in_the_order_of_their_calls(void **state)
 
 static void test_barriers_meet_and_uneven_exchanges_take_the_largest(void **state)
 {
-    (void)state;
     struct chakra_bench b;
     chakra_bench_begin(&b, 2);
     for (uint32_t r = 0; r < 2; r++) {
@@ -200,7 +187,6 @@ static void test_barriers_meet_and_uneven_exchanges_take_the_largest(void **stat
 /* A pipeline of three stages: messages by tag, and in the order of their sends. */
 static void test_messages_meet(void **state)
 {
-    (void)state;
     struct chakra_bench b;
     chakra_bench_begin(&b, 3);
     chakra_case_node(&b.files[0], 1, CHAKRA_COMP, 10);

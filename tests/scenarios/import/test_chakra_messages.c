@@ -1,16 +1,11 @@
 /* Messages of Chakra traces: rings that send before they receive, two senders of one receiver, and
  * dependencies on nodes that are not there. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "models/step/simulate/collective_run.h"
 #include "tests/scenarios/import/chakra_bench.h"
+#include "tests/test.h"
 
 static void expect_near(double value, double wanted, double slack)
 {
@@ -43,7 +38,6 @@ static void write_ring(struct chakra_bench *b, uint32_t ranks, unsigned steps, i
 /* All ranks send at once, over a port each: as many messages as steps, one after the other. */
 static void test_a_ring_that_sends_first(void **state)
 {
-    (void)state;
     for (uint32_t ranks = 2; ranks <= 8; ranks++) {
         struct chakra_bench b;
         const unsigned steps = 2 * (ranks - 1);
@@ -61,7 +55,6 @@ static void test_a_ring_that_sends_first(void **state)
 
 static void test_above_the_limit_it_waits_for_ever(void **state)
 {
-    (void)state;
     struct chakra_bench b;
     chakra_bench_begin(&b, 4);
     b.eager_bytes = (1 << 17) - 1;
@@ -91,7 +84,6 @@ static void test_above_the_limit_it_waits_for_ever(void **state)
  * receiver's port, so that both end at the same instant; of one sender they follow each other. */
 static void test_two_senders_to_one_receiver(void **state)
 {
-    (void)state;
     for (unsigned eager = 0; eager < 2; eager++) {
         struct chakra_bench b;
         chakra_bench_begin(&b, 3);
@@ -122,7 +114,6 @@ static void test_two_senders_to_one_receiver(void **state)
 /* The end of one message frees nobody of the next: rank 2 sends after what rank 0 does with it. */
 static void test_a_message_frees_its_own_ranks(void **state)
 {
-    (void)state;
     struct chakra_bench b;
     chakra_bench_begin(&b, 3);
     chakra_case_message(&b.files[0], 1, CHAKRA_RECV, 1, 8);
@@ -151,7 +142,6 @@ static void write_holes(struct chakra_bench *b)
 
 static void test_holes_are_dropped_and_counted(void **state)
 {
-    (void)state;
     struct chakra_bench b;
     chakra_bench_begin(&b, 1);
     write_holes(&b);

@@ -1,14 +1,9 @@
 /* Chakra traces that are damaged, impossible, or do not fit each other: each is refused with file,
  * byte or node, and what to do. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/scenarios/import/chakra_bench.h"
+#include "tests/test.h"
 
 static struct chakra_case *one(struct chakra_bench *b)
 {
@@ -19,7 +14,6 @@ static struct chakra_case *one(struct chakra_bench *b)
 
 static void test_damaged_files_are_refused(void **state)
 {
-    (void)state;
     struct chakra_bench b;
     chakra_bench_begin(&b, 1);
     chakra_bench_refused(&b, "t.0.et: ", "is empty");
@@ -83,7 +77,6 @@ static void test_damaged_files_are_refused(void **state)
 
 static void test_nodes_that_cannot_be_are_refused(void **state)
 {
-    (void)state;
     struct chakra_bench b;
     struct chakra_case *c = one(&b);
     chakra_case_node(c, 1, CHAKRA_COMP, 1);
@@ -133,7 +126,6 @@ static void test_nodes_that_cannot_be_are_refused(void **state)
 
 static void test_ranks_that_do_not_fit_are_refused(void **state)
 {
-    (void)state;
     struct chakra_bench b;
     chakra_bench_begin(&b, 2);
     chakra_case_collective(&b.files[0], 1, 0, 8, NULL);
@@ -176,7 +168,6 @@ static void test_ranks_that_do_not_fit_are_refused(void **state)
 
 static void test_messages_without_partner_are_refused(void **state)
 {
-    (void)state;
     struct chakra_bench b;
     chakra_bench_begin(&b, 2);
     chakra_case_message(&b.files[0], 1, CHAKRA_SEND, 1, 8);
@@ -214,7 +205,6 @@ static void test_messages_without_partner_are_refused(void **state)
 /* A receive that the send waits for, by way of the other rank: named, and no hang. */
 static void test_ranks_that_wait_for_each_other_are_named(void **state)
 {
-    (void)state;
     struct chakra_bench b;
     chakra_bench_begin(&b, 2);
     for (uint32_t r = 0; r < 2; r++) {

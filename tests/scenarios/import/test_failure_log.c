@@ -1,17 +1,12 @@
 /* Logs of failures in every format: records with numbers for names, or a refusal with the line. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "scenarios/import/failures/failure_fit.h"
 #include "scenarios/import/reader/time_stamp.h"
 #include "sim/units.h"
+#include "tests/test.h"
 
 struct reading {
     struct arena *arena;
@@ -66,7 +61,6 @@ static void expect_row(const struct failure_log *log, unsigned row, double at_s,
 
 static void test_moments(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         double s;
@@ -121,7 +115,6 @@ static void test_moments(void **state)
 
 static void test_tables(void **state)
 {
-    (void)state;
     struct reading r = sound("at,unit_kind,unit,cause,repair\n"
                              "2026-11-02T00:00:00,gpu,n10:7,HBM,2h\n"
                              "2026-11-03T00:00:00,node,n10,PSU,\n"
@@ -150,7 +143,6 @@ static void test_tables(void **state)
 
 static void test_xids(void **state)
 {
-    (void)state;
     struct reading r = sound(
         "Nov  2 00:00:00 n7 kernel: NVRM: Xid (PCI:0000:3b:00): 79, pid=4242, name=python3, GPU "
         "has fallen off the bus\n"
@@ -177,7 +169,6 @@ static void test_xids(void **state)
 
 static void test_samples_of_dcgm(void **state)
 {
-    (void)state;
     /* 2026-11-02, in ms; the gauge stays at the last Xid. */
     struct reading r = sound("# TYPE DCGM_FI_DEV_XID_ERRORS gauge\n"
                              "DCGM_FI_DEV_XID_ERRORS{gpu=\"3\",Hostname=\"n7\"} 31 1793577600000\n"
@@ -201,7 +192,6 @@ static void test_samples_of_dcgm(void **state)
 
 static void test_slurm(void **state)
 {
-    (void)state;
     struct reading r = sound("JobID|State|End|NodeList|FailedNode\n"
                              "1|COMPLETED|2026-11-02T00:00:00|n[1-4]|\n"
                              "2|NODE_FAIL|2026-11-03T00:00:00|n[1-4]|n3\n"
@@ -230,7 +220,6 @@ static void test_slurm(void **state)
 
 static void test_a_log_of_dmesg(void **state)
 {
-    (void)state;
     static const char text[] =
         "[Sun Nov  1 00:00:05 2026] NVRM: Xid (PCI:0000:3b:00): 79, pid=1, GPU has fallen off\n"
         "[Tue Nov  3 04:05:06 2026] NVRM: Xid (PCI:0000:5e:00): 63, pid=1, row remapped\n"
@@ -265,7 +254,6 @@ static void test_a_log_of_dmesg(void **state)
 /* 1793491200 is 2026-11-01. What stood there first came before; a value that stays is no event. */
 static void test_an_answer_of_prometheus(void **state)
 {
-    (void)state;
     struct reading r =
         sound(ANSWER(SERIES(GAUGE, AT,
                             "[1793491200, \"0\"], [1793491260.5, \"79\"], [1793491320, "
@@ -301,7 +289,6 @@ static void test_an_answer_of_prometheus(void **state)
 /* Jobs of a node that failed and never came back have no end: those rows alone are left out. */
 static void test_slurm_without_ends(void **state)
 {
-    (void)state;
     struct reading r = sound("JobID|State|End|NodeList|FailedNode\n"
                              "1|NODE_FAIL|Unknown|n1|n1\n"
                              "2|RUNNING|Unknown|n2|\n"
@@ -320,7 +307,6 @@ static void test_slurm_without_ends(void **state)
 
 static void test_hostile_logs_are_refused(void **state)
 {
-    (void)state;
     refused("", &failure_format_csv, "empty");
     refused("at,unit_kind,unit\n", &failure_format_csv, "no column 'cause'");
     refused("at,unit_kind,unit,cause\n", &failure_format_csv, "no failure");
@@ -385,7 +371,6 @@ static void test_hostile_logs_are_refused(void **state)
 
 static void test_causes_get_their_laws(void **state)
 {
-    (void)state;
     struct failure_fit *fits;
     uint32_t count;
     struct failure_rules rules = usual();

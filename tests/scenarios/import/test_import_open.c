@@ -1,16 +1,11 @@
 /* Packed files: what gzip packed comes back byte for byte, bounded; what is cut, damaged or packed
  * otherwise is told. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 #include <zlib.h>
 
 #include "scenarios/import/reader/import_open.h"
+#include "tests/test.h"
 
 enum {
     BYTES = 200000,

@@ -1,16 +1,11 @@
 /* Walking JSON: each stretch is what a parser makes of the whole at that place; what is cut or has
  * no separators is told, and no byte behind the end is read. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-#include <jansson.h>
-
 #include "scenarios/import/reader/json_walk.h"
+#include "tests/test.h"
 
 static const char sample[] =
     " {\"a\" : [1, -2.5e3 ,\"x,]}\",\n {\"b\":{\"c\":[[],{}]}}, "
@@ -49,7 +44,6 @@ static unsigned walk(struct json_piece whole, const json_t *expected)
 
 static void test_pieces_are_those_of_a_parser(void **state)
 {
-    (void)state;
     json_t *tree = json_loads(sample, 0, NULL);
     assert_non_null(tree);
     assert_int_equal(walk((struct json_piece){sample, strlen(sample), 1}, tree), 4);
@@ -58,7 +52,6 @@ static void test_pieces_are_those_of_a_parser(void **state)
 
 static void test_lines_are_counted(void **state)
 {
-    (void)state;
     struct json_walk w;
     struct json_piece name, value;
     unsigned lines[4], count = 0;
@@ -75,7 +68,6 @@ static void test_lines_are_counted(void **state)
 /* Every beginning of the sample, in memory of just its size. */
 static void test_a_cut_text_is_broken(void **state)
 {
-    (void)state;
     const size_t end = (size_t)(strrchr(sample, '}') - sample);
     for (size_t bytes = 1; bytes <= end; bytes++) {
         struct json_walk w;
@@ -95,7 +87,6 @@ static void test_a_cut_text_is_broken(void **state)
 
 static void test_separators(void **state)
 {
-    (void)state;
     static const char *const broken[] = {
         "{\"a\" 1}", "{\"a\":1 \"b\":2}", "{a:1}", "{\"a\":}", "[1 2]", "[,1]",
         "[1,,2]",    "{\"a\":1,}",        "[1}",   "{\"a\":1]"};

@@ -1,17 +1,12 @@
 /* Kernels of public traces and libraries are told for what they are, and `other` holds at most 5 %
  * of the seconds of each trace: what is not known counts as compute. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "scenarios/import/trace/span_unknown.h"
+#include "tests/test.h"
 
 enum {
     LINE_BYTES = 512
@@ -49,7 +44,6 @@ static FILE *open_list(void)
 
 static void test_each_name(void **state)
 {
-    (void)state;
     static const char *const passes[] = {
         [SPAN_EITHER] = "-", [SPAN_FORWARD] = "forward", [SPAN_BACKWARD] = "backward"};
     char line[LINE_BYTES];
@@ -96,7 +90,6 @@ static struct totals sum_up(const char *word)
 /* Beside counts that did not use this program, of the whole traces; the list has 99.7 % of each. */
 static void test_each_trace(void **state)
 {
-    (void)state;
     static const struct {
         const char *trace;
         enum span_kind kind;
@@ -119,7 +112,6 @@ static void test_each_trace(void **state)
 /* A name of any length: the first kilobyte decides. */
 static void test_long_names(void **state)
 {
-    (void)state;
     char name[4096];
     memset(name, 'x', sizeof name - 1);
     name[sizeof name - 1] = '\0';
@@ -132,7 +124,6 @@ static void test_long_names(void **state)
 /* Seconds by hand: 3 + 2 of a, 4 of b, 1 of c, 0.5 of d are not known, of 20.5 in all. */
 static void test_what_is_not_known(void **state)
 {
-    (void)state;
     static const struct trace_span spans[] = {
         {.kind = SPAN_OTHER, .name = "a", .busy_s = 3.0},
         {.kind = SPAN_GEMM, .name = "gemm", .busy_s = 10.0},
@@ -160,7 +151,6 @@ static void test_what_is_not_known(void **state)
 /* Two names that fall on one place of the memory of names are still two. */
 static void test_remembered_names(void **state)
 {
-    (void)state;
     static struct span_names names;
     static char text[3 * SPAN_NAMES_KEPT][32];
     for (unsigned round = 0; round < 2; round++)

@@ -1,16 +1,11 @@
 /* Result logs of MLPerf Training, written by hand from the format's sources: the time of a step by
  * each of its sources, start-up, layout by log and configuration, and what is refused. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "scenarios/import/mllog/mllog_layout.h"
+#include "tests/test.h"
 
 static void near(double got, double expected, double error)
 {
@@ -92,7 +87,6 @@ static void step_is(enum mllog_source source, double step_s, unsigned samples)
  * at 1152 a step: 1152 / 128 = 9 s. */
 static void test_steps_of_each_source(void **state)
 {
-    (void)state;
     begin_run("\"llama31_405b\"", "1152");
     event(301, "tracked_stats", "{\"warmup_time\": 3}", "\"step\": 0");
     event(310, "block_start", "null", "\"samples_count\": 4608, \"step\": 0");
@@ -129,7 +123,6 @@ static void test_steps_of_each_source(void **state)
  * 15 s, the median of 20, 11, 15. A block of no step and one without an end count for nothing. */
 static void test_counts_that_go_on(void **state)
 {
-    (void)state;
     begin_run("\"llama31_405b\"", "1152");
     event(300, "block_start", "null", "\"samples_count\": 0");
     event(360, "block_stop", "null", "\"samples_count\": 3456");
@@ -153,7 +146,6 @@ static void test_counts_that_go_on(void **state)
  * sequences they would be 16,384 steps of 0.7 ms. epoch_count of the block alone, too. */
 static void test_tokens(void **state)
 {
-    (void)state;
     begin_run("\"gpt3\"", "4");
     event(300, "block_start", "null", "\"first_epoch_num\": 0, \"epoch_count\": 65536");
     event(312, "block_stop", "null", "\"first_epoch_num\": 0");
@@ -171,7 +163,6 @@ static void test_tokens(void **state)
 /* Epochs of a data set tell no step; another source does. */
 static void test_blocks_that_tell_none(void **state)
 {
-    (void)state;
     begin_run("\"llama31_8b\"", "32");
     event(300, "block_start", "null", "\"first_epoch_num\": 1, \"epoch_count\": 1");
     event(330, "block_stop", "null", "\"first_epoch_num\": 1");
@@ -184,7 +175,6 @@ static void test_blocks_that_tell_none(void **state)
 
 static void test_lines(void **state)
 {
-    (void)state;
     begin_run("\"llama31_8b\"", "\"32\"");
     line("some text");
     line(":::MLLOG Weight initialization: dict_keys([])");
@@ -203,7 +193,6 @@ static void test_lines(void **state)
 
 static void test_what_is_cut_or_joined(void **state)
 {
-    (void)state;
     text[0] = '\0';
     line("no log");
     refused("no line with :::MLLOG {...}");
@@ -251,7 +240,6 @@ static void test_what_is_cut_or_joined(void **state)
 
 static void test_times_and_units(void **state)
 {
-    (void)state;
     static const char *const times[][2] = {{"1750000000", "is in seconds"},
                                            {"-5", "no time in milliseconds"},
                                            {"1750000000000000", "no time in milliseconds"},
@@ -324,7 +312,6 @@ static void disagrees(const char *batch, const char *config, const char *why)
 /* 384 x 4 = 1536 GPUs, over 4 x 8 x 2 = 64: 24 replicas of 48 sequences, 1152. */
 static void test_a_configuration(void **state)
 {
-    (void)state;
     agrees("1152",
            LAYOUT "DGXNGPU=4\nINTERLEAVED_PIPELINE=8\nMODEL_SIZE=405b\nFP8=True\nFP4=False\n"
                   "FP8_RECIPE=tensorwise\nSEQ_PARALLEL=false\nASYM_PP_LOSS=1\n");
@@ -350,7 +337,6 @@ static void test_a_configuration(void **state)
 /* What is missing follows from the rest, or is not said. */
 static void test_what_follows(void **state)
 {
-    (void)state;
     agrees("1152",
            LAYOUT); /* GPUs of a node: by the name, whose 384 and 48 are those of the file */
     near(layout.counts[MLLOG_NODE_GPUS].value, 4, 0);
@@ -389,7 +375,6 @@ static void test_what_follows(void **state)
 
 static void test_contradictions(void **state)
 {
-    (void)state;
     disagrees("2304", LAYOUT "DGXNGPU=4",
               "c.sh:1, MINIBS: the global batch is 1152 here and 2304 by "
               "result.txt:5: give the configuration of this run");
@@ -430,7 +415,6 @@ static void test_contradictions(void **state)
  * 1152 / (48 x 1) = 24 replicas of 8 x 4 x 2 = 64: 1536 GPUs. */
 static void test_a_log_with_a_layout(void **state)
 {
-    (void)state;
     struct error error;
     begin_run("\"llama2_70b_lora\"", "1152");
     event(310, "tensor_parallelism", "8", "");
@@ -466,14 +450,12 @@ static void test_a_log_with_a_layout(void **state)
 
 static int begin(void **state)
 {
-    (void)state;
     arena = arena_create();
     return 0;
 }
 
 static int end(void **state)
 {
-    (void)state;
     arena_destroy(arena);
     return 0;
 }

@@ -1,16 +1,11 @@
 /* Outputs of nccl-tests of several versions, and outputs that are none: read, or refused with the
  * line. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "scenarios/import/machine/nccl_tests.h"
+#include "tests/test.h"
 
 #define RANKS                                                                                      \
     "#  Rank  0 Group  0 Pid  7 on node-a device  0 [0x1b] NVIDIA H100 80GB HBM3\n"                \
@@ -56,7 +51,6 @@ static void refused(const char *text, const char *op, const char *why)
 
 static void test_a_table_becomes_points(void **state)
 {
-    (void)state;
     char line[POINT_LINE_BYTES];
     struct reading r = read_text(RANKS HEADER ROW, "all_reduce");
     assert_true(r.good);
@@ -71,7 +65,6 @@ static void test_a_table_becomes_points(void **state)
 
 static void test_the_output_names_its_collective_and_nodes(void **state)
 {
-    (void)state;
     char line[POINT_LINE_BYTES];
     struct reading r =
         read_text("# nccl-tests version 2.17.6 nccl-headers=22703 nccl-library=22703\n"
@@ -98,7 +91,6 @@ static void test_the_output_names_its_collective_and_nodes(void **state)
 
 static void test_columns_go_by_their_names(void **state)
 {
-    (void)state;
     /* No redop and root, `error` for #wrong, as to 2.11; i_ columns and a timestamp, as of 2.19. */
     struct reading r = read_text(RANKS "# size count type time algbw busbw error time algbw busbw "
                                        "error\n"
@@ -137,7 +129,6 @@ static const char *prefixed(struct arena *arena, const char *before, const char 
 /* What launchers write before each line. */
 static void test_launchers_prefixes(void **state)
 {
-    (void)state;
     static const char *const before[][2] = {
         {"0: ", "1: node-b:7:9 [0] NCCL INFO Using network IB\n"},
         {"00: ", "01: 5 words of another rank\n"},
@@ -192,7 +183,6 @@ static const struct {
 
 static void test_the_table_tells_its_collective(void **state)
 {
-    (void)state;
     char text[2048], line[POINT_LINE_BYTES], start[64];
     for (size_t i = 0; i < sizeof guesses / sizeof guesses[0]; i++) {
         snprintf(text, sizeof text,
@@ -271,7 +261,6 @@ static void expect_point(const char *text, const char *op, const char *expected)
 /* Forms: ROCm/rccl-tests src/common.cu (Reporter), NVIDIA/nccl-tests src/util.cu. */
 static void test_json(void **state)
 {
-    (void)state;
     expect_point(RCCL("\"gpus\":4,") "\n" RCCL("\"gpus\":4,") "\n", NULL,
                  "collective all_reduce bf16 ranks=4 bytes=1073741824");
     expect_point(
@@ -295,7 +284,6 @@ static void test_json(void **state)
 
 static void test_what_does_not_agree_is_refused_with_its_line(void **state)
 {
-    (void)state;
     refused(RANKS HEADER ROW, "all_gather", "file:6: busbw is 1 of algbw");
     refused(RANKS
             "#  Rank  2 Group  0 Pid  7 on a device  2 [0x1b] NVIDIA H100 80GB HBM3\n" HEADER ROW,
@@ -317,7 +305,6 @@ static void test_what_does_not_agree_is_refused_with_its_line(void **state)
 
 static void test_hostile_texts_are_refused(void **state)
 {
-    (void)state;
     refused("", "all_reduce", "empty");
     refused(RANKS HEADER ROW, "gather", "no collective 'gather'");
     refused("hello\n", "all_reduce", "no table of nccl-tests");

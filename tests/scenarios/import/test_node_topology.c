@@ -1,14 +1,9 @@
 /* What a machine says of its wires, by nvidia-smi and by NCCL; and what is no such thing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "scenarios/import/machine/node_topology.h"
+#include "tests/test.h"
 
 typedef bool reader_fn(struct arena *arena, struct import_file file, struct node_topology *out,
                        struct error *error);
@@ -39,7 +34,6 @@ static void refused(reader_fn *read, const char *text, const char *why)
 
 static void test_a_matrix(void **state)
 {
-    (void)state;
     struct node_topology n =
         sound(node_topology_matrix,
               "\t\033[4mGPU0\tGPU1\tNIC0\tNIC1\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\033[0m\n"
@@ -74,7 +68,6 @@ static void test_a_matrix(void **state)
  * (DGX-1: 6 links of each card, to 4 of 7); a switch of which 3 GPUs are seen. */
 static void test_wires_from_card_to_card(void **state)
 {
-    (void)state;
     struct node_topology n = sound(node_topology_matrix, "     GPU0 GPU1 GPU2 GPU3\n"
                                                          "GPU0 X    NV4  NV4  NV4\n"
                                                          "GPU1 NV4  X    NV4  NV4\n"
@@ -106,7 +99,6 @@ static void test_wires_from_card_to_card(void **state)
 
 static void test_hostile_matrices(void **state)
 {
-    (void)state;
     refused(node_topology_matrix, "hello\n", "no matrix");
     refused(node_topology_matrix, "GPU0 GPU1\nGPU0 X NV18\n", "row of GPU1 is missing");
     refused(node_topology_matrix, "GPU0 GPU1\nGPU0 X NV18\nGPU1 NV12 X\n", "node:3: the matrix is");
@@ -134,7 +126,6 @@ static void test_hostile_matrices(void **state)
 /* As cloud providers write them (Azure/azhpc-images): neither <gpu> nor <net>. */
 static void test_classes_of_pci(void **state)
 {
-    (void)state;
     struct node_topology n =
         sound(node_topology_xml, SYSTEM(SWITCH PCI("0x030200") PCI("0x020700") PCI("0x030200")
                                             PCI("0x020700") "</pci>" SWITCH PCI("0x030200")
@@ -162,7 +153,6 @@ static void test_classes_of_pci(void **state)
 
 static void test_nccl(void **state)
 {
-    (void)state;
     struct node_topology n =
         sound(node_topology_xml, "<?xml version=\"1.0\"?>\n<!-- a note -->\n<system version=\"1\">"
                                  "<cpu numaid=\"0\" arch=\"x86_64\">\n" GPU("0") NET GPU("1")
@@ -185,7 +175,6 @@ static void test_nccl(void **state)
 
 static void test_hostile_xml(void **state)
 {
-    (void)state;
     refused(node_topology_xml, "<system version=\"1\"></system>", "no GPU in it");
     refused(node_topology_xml, "<system version=\"2\"></system>", "version '2'");
     refused(node_topology_xml, "<html></html>", "the root is one <system>");

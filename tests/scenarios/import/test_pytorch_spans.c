@@ -1,15 +1,10 @@
 /* Steps in traces of the PyTorch profiler: which kernels are one's, what they are, what is joined.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "scenarios/import/trace/pytorch_spans.h"
+#include "tests/test.h"
 
 #define MARK(n, ts, dur)                                                                           \
     "{\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#" n "\",\"ts\":" ts ",\"dur\":" dur "},"
@@ -47,7 +42,6 @@ static const char two_steps[] =
 
 static void test_kernels_are_of_the_step_that_launched_them(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct pytorch_step step;
     struct error error = {""};
@@ -71,7 +65,6 @@ static void test_kernels_are_of_the_step_that_launched_them(void **state)
 
 static void test_kernels_that_do_one_thing_are_one_span(void **state)
 {
-    (void)state;
     static const char text[] = TRACE(
         KERNEL("1", "flash_bwd_dot_do_o_kernel", "0", "1", "7", "4")
             KERNEL("2", "flash_bwd_dq_dk_dv_loop_kernel", "2", "10", "7", "4")
@@ -97,7 +90,6 @@ static void test_kernels_that_do_one_thing_are_one_span(void **state)
 /* Of a CUDA graph's kernels no operator is told; they have the correlation of its launch. */
 static void test_kernels_of_a_graph_that_do_one_thing_are_one_span(void **state)
 {
-    (void)state;
 #define CAPTURED(id, name, ts, stream)                                                             \
     "{\"cat\":\"kernel\",\"name\":\"" name "\",\"ts\":" ts                                         \
     ",\"dur\":2,\"args\":{\"correlation\":" id ",\"stream\":" stream "}},"
@@ -132,7 +124,6 @@ static void test_kernels_of_a_graph_that_do_one_thing_are_one_span(void **state)
 /* An optimizer's kernels of one operator are one span, elementwise ones of an operator are not. */
 static void test_an_optimizer_is_one_span(void **state)
 {
-    (void)state;
     static const char adam[] = TRACE(KERNEL("1", "multi_tensor_adam", "0", "4", "7", "4")
                                          KERNEL("2", "multi_tensor_adam", "5", "4", "7", "4")
                                              KERNEL("3", "multi_tensor_adam", "10", "4", "7", "5"));
@@ -177,7 +168,6 @@ static const char two_threads[] = TRACE(
 
 static void test_passes_by_the_host(void **state)
 {
-    (void)state;
     static const enum span_direction right[] = {
         SPAN_FORWARD,
         SPAN_BACKWARD,
@@ -205,7 +195,6 @@ static void test_passes_by_the_host(void **state)
 /* A forward kernel and nothing that goes back or updates weights: inference. */
 static void test_inference(void **state)
 {
-    (void)state;
     static const struct {
         const char *events;
         bool forward_only;
@@ -248,7 +237,6 @@ static void test_inference(void **state)
 /* As profilers wrote before PyTorch 2.0. */
 static void test_categories_of_old(void **state)
 {
-    (void)state;
     static const char text[] = TRACE(
         "{\"cat\":\"Operator\",\"name\":\"ProfilerStep#3\",\"ts\":0,\"dur\":50},"
         "{\"cat\":\"Operator\",\"name\":\"aten::mm\",\"ts\":1,\"dur\":2,\"args\":{\"External "
@@ -275,7 +263,6 @@ static void test_categories_of_old(void **state)
 
 static void test_amounts_of_operators_and_collectives(void **state)
 {
-    (void)state;
     static const char text[] = TRACE(
         "{\"cat\":\"cpu_op\",\"name\":\"aten::mm\",\"ts\":1,\"dur\":2,\"args\":{\"External id\":5,"
         "\"Input Dims\":[[64,32],[32,16]],\"Input type\":[\"float\",\"float\"]}}," KERNEL(
@@ -303,7 +290,6 @@ static void test_amounts_of_operators_and_collectives(void **state)
 /* Names that libraries give their kernels. */
 static void test_kinds_by_name(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         enum span_kind kind;

@@ -1,15 +1,10 @@
 /* Traces of the PyTorch profiler: products become points; what is no trace is refused. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "scenarios/import/trace/pytorch_trace.h"
+#include "tests/test.h"
 
 #define OP(id, name, dims, type)                                                                   \
     "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::" name "\",\"ts\":1,\"dur\":9,\"args\":{"   \
@@ -36,7 +31,6 @@ static void refused(const char *text, const char *why)
 
 static void test_products_become_points(void **state)
 {
-    (void)state;
     static const char text[] = TRACE(
         OP("7", "mm", "[[64,32],[32,16]]", BF16) KERNEL("7", "3.25") /* split in two */
         KERNEL("7", "0.75") OP("8", "mm", "[[64,32],[32,16]]", BF16) KERNEL("8", "6")
@@ -99,7 +93,6 @@ static void has_point(const struct pytorch_trace *trace, const char *wanted, dou
 
 static void test_attention_becomes_points(void **state)
 {
-    (void)state;
     static const char text[] = TRACE(
         /* query, key, value, two of packed sequences, two lengths, dropout, causal, ... */
         WITH("1", "aten::_flash_attention_forward", QKV ",[],[],[],[],[],[],[]", B "," B "," B,
@@ -144,7 +137,6 @@ static void test_attention_becomes_points(void **state)
 
 static void test_streams_become_points(void **state)
 {
-    (void)state;
     static const char text[] = TRACE(
         WITH("9", "aten::native_layer_norm", "[2,512,1024],[],[1024],[1024],[]", B, "", "4")
             WITH("10", "aten::silu_backward", "[2,512,1024],[2,512,1024]", B "," B, "", "5")
@@ -175,7 +167,6 @@ static void test_streams_become_points(void **state)
 
 static void test_collectives_that_wait_for_nobody_become_points(void **state)
 {
-    (void)state;
     static const char text[] =
         "{\"deviceProperties\":[" NODE "],\"traceEvents\":["                  /* two cards a node */
         GATHER("900") GATHER("10") GATHER("10.1") GATHER("10.2") GATHER("30") /* three are alike */
@@ -196,7 +187,6 @@ static void test_collectives_that_wait_for_nobody_become_points(void **state)
 /* Names of Python functions may hold any bytes; what is read keeps its place and its worth. */
 static void test_bytes_that_are_no_text(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct pytorch_trace trace;
     points_of(arena,
@@ -213,7 +203,6 @@ static void test_bytes_that_are_no_text(void **state)
 /* Each reason by its count, in the refusal and beside points. */
 static void test_what_is_left_out_is_said(void **state)
 {
-    (void)state;
     static const char fp32[] =
         "2 products in fp32, of which a trace does not tell whether tf32 ran";
     static const char unsized[] = "1 operators without the sizes of their inputs (record with "
@@ -245,7 +234,6 @@ static void test_what_is_left_out_is_said(void **state)
 /* A quarter of the seconds in kernels of no known kind, and which. */
 static void test_unknown_kernels_are_counted(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct pytorch_trace trace;
     struct error error = {""};
@@ -263,7 +251,6 @@ static void test_unknown_kernels_are_counted(void **state)
 
 static void test_hostile_traces_are_refused(void **state)
 {
-    (void)state;
     refused("", "no JSON: the file is cut");
     refused("{\"traceEvents\":[", "trace:1: no JSON: the file is cut");
     refused("{\n\"traceEvents\":[\n{},\n{\"cat\":\"x\"", "trace:4: no JSON: the file is cut");

@@ -1,14 +1,9 @@
 /* Configurations written as shell scripts: what they set, what cannot be known, what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "scenarios/import/mllog/shell.h"
+#include "tests/test.h"
 
 static struct arena *arena;
 static struct shell shell;
@@ -49,7 +44,6 @@ static void refused(const char *text, const char *why)
 
 static void test_assignments(void **state)
 {
-    (void)state;
     read_text("#!/bin/bash\n"
               "export MINIBS=48 # of a replica\n"
               "  A='$MINIBS # stays'; export B=\"${MINIBS}x$MINIBS\"\n"
@@ -78,7 +72,6 @@ static void test_assignments(void **state)
 /* XCU 2.6.2: what each operator gives of a name that is not set, empty, set. */
 static void test_parameters(void **state)
 {
-    (void)state;
     read_text("S=set; E=\n"
               "export A=\"${X:-d}${E:-d}${S:-d}\" B=\"${X-d}${E-d}${S-d}\"\n"
               "export C=\"${X:+d}${E:+d}${S:+d}\" D=\"${X+d}${E+d}${S+d}\"\n"
@@ -104,7 +97,6 @@ static void test_parameters(void **state)
 
 static void test_integers(void **state)
 {
-    (void)state;
     read_text("N=4; T=7\n"
               "A=$((5 + ${NEXP:-1} * ($T + 5))) B=$(( 17 / N % 3 - -2 )) C=$((2-1-1))\n"
               "D=$((1/0)) E=$((9223372036854775807+1)) F=$((T==7)) G=$((010)) H=$((N*(T))\n)\n"
@@ -124,7 +116,6 @@ static void test_integers(void **state)
 
 static void test_branches(void **state)
 {
-    (void)state;
     read_text("M=6\n"
               "if [ $M -eq 6 ]; then A=1; else A=2; fi\n"
               "if [[ \"${V:-}\" == \"v31\" ]]; then\n  B=1\nelif [[ $M -gt 7 ]]; then\n  B=2\n"
@@ -174,7 +165,6 @@ static void test_branches(void **state)
 /* Loops, functions, subshells, cases, here-documents. */
 static void test_blocks(void **state)
 {
-    (void)state;
     read_text("for i in 1 2; do A=$i; done\n"
               "f() {\n  B=1\n}\ng ()\n{\n  C=1\n}\nfunction h { D=1; }\n"
               "( umask 0002; E=1; mkdir -p x )\n(cd x && F=1)\n(true; true)\n"
@@ -202,7 +192,6 @@ static void test_blocks(void **state)
 
 static void test_sources(void **state)
 {
-    (void)state;
     read_text("source $(dirname ${BASH_SOURCE[0]})/config_common.sh\n. ./config_fp8.sh\n"
               "source $(dirname ${BASH_SOURCE[0]})/config_common.sh\nsource /etc/passwd\n");
     assert_int_equal(shell.missing_count, 3);
@@ -222,7 +211,6 @@ static void write_file(const char *name, const char *text)
 /* Where it stands: before it the common one wins, behind it what is set there. */
 static void test_a_file_sources_another(void **state)
 {
-    (void)state;
     struct error error = {""};
     write_file("shell_common.sh", "export A=common B=common\n");
     write_file("shell_own.sh", "export A=own\nsource $(dirname ${BASH_SOURCE[0]})/shell_common.sh\n"
@@ -244,7 +232,6 @@ static void test_a_file_sources_another(void **state)
 
 static void test_refusals(void **state)
 {
-    (void)state;
     refused("A=1\nB=\"open\nC=2\n", "config.sh:2: what opens here is not closed by \"");
     refused("A=$((1\n", "config.sh:1: what opens here is not closed by )");
     refused("if [ 1 -eq 1 ]; then\nA=1\n", "config.sh:1: what begins here has no `fi`");
@@ -264,7 +251,6 @@ static void test_refusals(void **state)
 /* Values that double with each line end in a sentence, not in memory. */
 static void test_growth(void **state)
 {
-    (void)state;
     char *text = arena_alloc(arena, 1 << 12, 1);
     strcat(text, "A=aaaaaaaaaaaaaaaa\n");
     for (unsigned i = 0; i < 60; i++)
@@ -274,14 +260,12 @@ static void test_growth(void **state)
 
 static int begin(void **state)
 {
-    (void)state;
     arena = arena_create();
     return 0;
 }
 
 static int end(void **state)
 {
-    (void)state;
     arena_destroy(arena);
     return 0;
 }

@@ -1,17 +1,11 @@
 /* CSV: where a message points when fields hold line ends. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "scenarios/language/csv.h"
+#include "tests/test.h"
 
 static void test_lines_of_messages(void **state)
 {
-    (void)state;
     static const struct {
         const char *text, *place; /* NULL: it is sound */
     } rows[] = {

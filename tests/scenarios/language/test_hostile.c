@@ -1,16 +1,11 @@
 /* A scenario that is cut off or garbled anywhere never crashes the reader: every prefix, and every
  * byte replaced by bytes that matter to YAML. Under the sanitizers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "scenarios/assemble/scenario.h"
+#include "tests/test.h"
 
 static const char text[] = "name: \xC3\xA9tude\n"
                            "model: {preset: llama3-8b, layers: 16}\n"
@@ -51,7 +46,6 @@ static bool read_any(const char *bytes, size_t size)
 
 static void test_whole_is_sound(void **state)
 {
-    (void)state;
     assert_true(read_any(text, sizeof text - 1));
 }
 
@@ -59,7 +53,6 @@ static void test_whole_is_sound(void **state)
  * line behind `training` is a scenario. */
 static void test_prefixes(void **state)
 {
-    (void)state;
     const size_t least = (size_t)(strstr(text, "layout:") - text);
     unsigned taken = 0, open = 0;
     for (size_t size = 0; size < sizeof text; size++) {
@@ -81,7 +74,6 @@ static void test_prefixes(void **state)
 
 static void test_mutations(void **state)
 {
-    (void)state;
     static const char bytes[] = {'\0', '\n', '[', '{', ':', '"', '9', '\xFF'};
     char copy[sizeof text];
     unsigned taken = 0, count = 0;

@@ -1,19 +1,14 @@
 /* The parser: trees with places, and the exact words and place of every refusal. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "scenarios/language/names.h"
 #include "scenarios/language/parse.h"
 #include "tests/child.h"
+#include "tests/test.h"
 
 struct parsed {
     struct arena *arena;
@@ -36,7 +31,6 @@ static struct parsed parse(const char *text, size_t bytes)
 
 static void test_tree(void **state)
 {
-    (void)state;
     const char *text = "a: 1\nb: {c: \"x y\", d: [1, 2]}\n\xC3\xA9t\xC3\xA9: {z: 5}\r\nlast: q\n";
     struct parsed p = parse(text, strlen(text));
     assert_non_null(p.root);
@@ -59,7 +53,6 @@ static void test_tree(void **state)
 /* A path may name keys of up to 63 bytes; a longer one leads no further. */
 static void test_long_keys_of_a_path(void **state)
 {
-    (void)state;
     for (size_t length = 62; length <= 66; length++) {
         char text[128], path[128], key[80] = "";
         memset(key, 'k', length);
@@ -78,7 +71,6 @@ static void test_long_keys_of_a_path(void **state)
 
 static void test_json_is_accepted(void **state)
 {
-    (void)state;
     const char *text = "{\n\t\"a\": {\"b\": [1, true, \"400Gb\\/s\"]}\n}\n";
     struct parsed p = parse(text, strlen(text));
     assert_non_null(p.root);
@@ -124,7 +116,6 @@ static const struct refusal refusals[] = {
 
 static void test_refusals(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
         const struct refusal *r = &refusals[i];
         struct parsed p = parse(r->text, strlen(r->text));
@@ -140,7 +131,6 @@ static void test_refusals(void **state)
 
 static void test_nul_byte(void **state)
 {
-    (void)state;
     struct parsed p = parse("a: 1\nb\0: 2\n", 11);
     assert_null(p.root);
     assert_string_equal(p.problems->kept[0].text, "a NUL byte; a scenario is plain UTF-8 text");
@@ -159,7 +149,6 @@ static void fill(char *text, size_t count, const char *piece)
 /* 100,000 brackets must neither hang nor exhaust the stack, whatever kind they are. */
 static void test_depth(void **state)
 {
-    (void)state;
     static const char *const pieces[] = {"[", "{a: ", "- ", "? ", "[{a: "};
     static char text[600000];
     for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
@@ -183,7 +172,6 @@ static void test_depth(void **state)
 
 static void test_size_and_keys(void **state)
 {
-    (void)state;
     static char text[SOURCE_BYTES_MAX + 1];
     fill(text, SOURCE_BYTES_MAX + 1, "#");
     struct parsed p = parse(text, SOURCE_BYTES_MAX + 1);
@@ -240,7 +228,6 @@ static void parse_without_room(void)
 /* A host that has no memory is to blame, not the file: no room to begin, or none to go on. */
 static void test_memory_that_is_refused(void **state)
 {
-    (void)state;
     if (SANITIZED)
         skip(); /* sanitizers take their memory at once */
     for (room_bytes = 0; room_bytes < SOURCE_BYTES_MAX; room_bytes += SOURCE_BYTES_MAX / 4) {
@@ -254,7 +241,6 @@ static void test_memory_that_is_refused(void **state)
 
 static void test_empty_texts(void **state)
 {
-    (void)state;
     static const char *const texts[] = {"", "# only a comment\n", "---\n", "\n\n"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct parsed p = parse(texts[i], strlen(texts[i]));
@@ -267,7 +253,6 @@ static void test_empty_texts(void **state)
 /* Messages about a hostile text carry nothing that a terminal would obey. */
 static void test_quotes_are_clean(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     assert_string_equal(source_quote(arena, "a\x1b[31mb\nc\xFF"), "a?[31mb?c?");
     const char *cut = source_quote(arena, "0123456789012345678901234567890123456789tail");
@@ -277,7 +262,6 @@ static void test_quotes_are_clean(void **state)
 
 static void test_names(void **state)
 {
-    (void)state;
     static const char *const names[] = {"tp",       "pp",           "dp", "sequence_parallel",
                                         "schedule", "h100-80gb-sxm"};
     struct name_list list = {names, 6};
@@ -330,7 +314,6 @@ static void test_names(void **state)
  * and a change away, the next three are three changes, the rest four. */
 static void test_nearest_of_many(void **state)
 {
-    (void)state;
     static const char *const names[] = {"aaaa", "baaa", "bbaa", "bbba", "cccc", "cccd",
                                         "ccce", "cccf", "cccg", "ccch", "ccci", "cccj",
                                         "ccck", "cccl", "cccm", "cccn", "xbbb"};

@@ -1,15 +1,10 @@
 /* Numbers with units: what is taken, to which SI value, and the exact words of every refusal. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "scenarios/language/quantity.h"
+#include "tests/test.h"
 
 struct taken {
     enum param_type type;
@@ -47,7 +42,6 @@ static const struct taken taken[] = {
 
 static void test_taken(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
         struct quantity out;
         char why[QUANTITY_TEXT_MAX] = "";
@@ -60,7 +54,6 @@ static void test_taken(void **state)
 
 static void test_counts_are_exact(void **state)
 {
-    (void)state;
     struct quantity out;
     char why[QUANTITY_TEXT_MAX];
     assert_true(quantity_read(PARAM_COUNT, "18446744073709551615", "", &out, why));
@@ -122,7 +115,6 @@ static const struct refused refused[] = {
 
 static void test_refused(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         struct quantity out;
         char why[QUANTITY_TEXT_MAX] = "";
@@ -134,7 +126,6 @@ static void test_refused(void **state)
 /* What a refusal shows is what the caller gives for it: hostile bytes are not printed. */
 static void test_refusals_show_what_they_are_given(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         struct quantity out;
         char why[QUANTITY_TEXT_MAX] = "", expected[QUANTITY_TEXT_MAX];
@@ -148,7 +139,6 @@ static void test_refusals_show_what_they_are_given(void **state)
 /* Every unit that a message lists is taken, and a number written is the number read. */
 static void test_listed_units_are_taken(void **state)
 {
-    (void)state;
     for (enum param_type type = PARAM_TIME; type <= PARAM_MONEY; type++) {
         char units[256];
         snprintf(units, sizeof units, "%s", quantity_units(type));

@@ -2,16 +2,11 @@
  * table 7; binary ones: IEC 80000-13; minute, hour, day: SI brochure table 8; year: the Julian one
  * of 365.25 days), in its own dimension and in all others; what is printed; numbers at the limits.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "scenarios/language/quantity.h"
+#include "tests/test.h"
 
 struct unit_row {
     enum param_type type;
@@ -78,7 +73,6 @@ static bool reads(enum param_type type, const char *text, struct quantity *out, 
  * of the same name elsewhere would be another row of this table). */
 static void test_every_unit(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         double number;
@@ -98,7 +92,6 @@ static void test_every_unit(void **state)
 
 static void test_no_other_dimension_takes_it(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < UNITS; i++) {
         struct quantity out;
         char text[64], why[QUANTITY_TEXT_MAX], expected[QUANTITY_TEXT_MAX];
@@ -119,7 +112,6 @@ static void test_no_other_dimension_takes_it(void **state)
 /* The list that messages and the reference show is this table, in its order. */
 static void test_lists(void **state)
 {
-    (void)state;
     for (enum param_type type = PARAM_FLAG; type <= PARAM_TEXT; type++) {
         char list[256] = "";
         for (unsigned i = 0; i < UNITS; i++) {
@@ -134,7 +126,6 @@ static void test_lists(void **state)
 
 static void test_names(void **state)
 {
-    (void)state;
     static const struct {
         enum param_type type;
         const char *name, *si;
@@ -160,7 +151,6 @@ static void test_names(void **state)
 
 static void test_bare_numbers_are_refused(void **state)
 {
-    (void)state;
     for (enum param_type type = PARAM_TIME; type <= PARAM_MONEY; type++) {
         static const char *const bare[] = {"0", "5", "1e9", ".5", "5 "};
         for (unsigned i = 0; i < sizeof bare / sizeof *bare; i++) {
@@ -177,7 +167,6 @@ static void test_bare_numbers_are_refused(void **state)
 /* What stands around a number: one sign, blanks before the unit only, an exponent with digits. */
 static void test_malformed(void **state)
 {
-    (void)state;
     static const struct {
         const char *text, *reason;
     } rows[] = {
@@ -202,7 +191,6 @@ static void test_malformed(void **state)
 
 static void test_extremes(void **state)
 {
-    (void)state;
     struct quantity out;
     char why[QUANTITY_TEXT_MAX], text[80];
     assert_true(reads(PARAM_BYTES, "1.7976931348623157e308B", &out, why));
@@ -228,7 +216,6 @@ static void test_extremes(void **state)
 /* Beyond 2^53 = 9007199254740992 only digits alone are exact. */
 static void test_counts(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         uint64_t count;
@@ -284,7 +271,6 @@ static void test_counts(void **state)
 
 static void test_ratios_and_flags(void **state)
 {
-    (void)state;
     static const struct {
         enum param_type type;
         const char *text;
@@ -313,7 +299,6 @@ static void test_ratios_and_flags(void **state)
 /* The largest decimal unit that keeps the number at least 1, bytes rather than bits. */
 static void test_printed(void **state)
 {
-    (void)state;
     static const struct {
         enum param_type type;
         double number;

@@ -1,16 +1,11 @@
 /* The one table of families: every kind of every family has a head that lists, checks and
  * references can go by, and the keys of scenarios reach all of them. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "scenarios/language/quantity.h"
 #include "scenarios/schema/schema.h"
+#include "tests/test.h"
 
 /* NULL, or what is wrong with an option. */
 static const char *option_fault(const struct param *option)
@@ -54,7 +49,6 @@ static const char *kind_fault(const struct kind *kind)
 
 static void test_every_kind_of_every_family(void **state)
 {
-    (void)state;
     for (enum family f = FAMILY_CATALOGUE_COUNT; f < FAMILY_COUNT; f++) {
         unsigned count = 0;
         const struct kind *kind;
@@ -73,7 +67,6 @@ static void test_every_kind_of_every_family(void **state)
 
 static void test_planted_faults_are_seen(void **state)
 {
-    (void)state;
     const struct param right = {"a", PARAM_RATIO, 0, 0, 1, "50%", NULL, "Half of something."};
     struct param rows[2] = {right, right};
     struct kind kind = {"name", "a sentence of its own", {rows, 1}};
@@ -104,7 +97,6 @@ static void test_planted_faults_are_seen(void **state)
  * stand in the section of the key. */
 static void test_keys_reach_every_family(void **state)
 {
-    (void)state;
     for (enum family f = FAMILY_CATALOGUE_COUNT; f < FAMILY_COUNT; f++) {
         unsigned keys = 0;
         assert_int_equal(schema_chooses(f), f != FAMILY_COLLECTIVES);
@@ -129,7 +121,6 @@ static void test_keys_reach_every_family(void **state)
  * who reads `law: weibull` and `shape` must not read two things by one word. */
 static void test_options_have_words_of_their_own(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     unsigned options = 0;
     for (enum section s = 0; s < SECTION_COUNT; s++) {
@@ -147,7 +138,6 @@ static void test_options_have_words_of_their_own(void **state)
 
 static void test_rows_of_both(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     const struct param rows[] = {{.name = "a"}, {.name = "b"}, {.name = "c"}};
     const struct params none = {NULL, 0}, one = {rows, 1}, two = {rows + 1, 2};

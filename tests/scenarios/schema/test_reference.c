@@ -1,21 +1,16 @@
 /* The generated documents cover the tables: every key stands in the reference, the schema is JSON
  * and has a property for every key of every section, and every table's defaults are in range. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-#include <jansson.h>
 
 #include "scenarios/assemble/scenario.h"
 #include "scenarios/describe/describe.h"
 #include "scenarios/language/quantity.h"
 #include "scenarios/schema/keys.h"
 #include "scenarios/schema/schema.h"
+#include "tests/test.h"
 
 static char *printed(void (*print)(FILE *out))
 {
@@ -29,7 +24,6 @@ static char *printed(void (*print)(FILE *out))
 
 static void test_reference_has_every_key(void **state)
 {
-    (void)state;
     char *text = printed(describe_reference), row[128];
     for (enum section s = 0; s < SECTION_COUNT; s++) {
         const struct schema_section *section = schema_section(s);
@@ -67,7 +61,6 @@ static const json_t *find_section(const json_t *root, const char *path)
 
 static void test_schema_has_every_key(void **state)
 {
-    (void)state;
     char *text = printed(describe_schema);
     json_error_t error;
     json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, &error);
@@ -106,7 +99,6 @@ static bool fallback_reads(const struct param *param)
 
 static void test_every_default_reads(void **state)
 {
-    (void)state;
     for (enum section s = 0; s < SECTION_COUNT; s++) {
         const struct schema_section *section = schema_section(s);
         struct params tables[] = {section->keys, schema_table(section)};
@@ -120,7 +112,6 @@ static void test_every_default_reads(void **state)
 
 static void test_a_bad_default_is_seen(void **state)
 {
-    (void)state;
     const struct param low = {"x", PARAM_COUNT, 0, 1, 9, "0", NULL, ""};
     const struct param bare = {"x", PARAM_TIME, 0, 0, 9, "5", NULL, ""};
     assert_false(fallback_reads(&low));
@@ -149,7 +140,6 @@ static void assert_known(const char *key)
 
 static void test_every_key_that_is_offered_is_one(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct name_list keys = keys_all(arena);
     unsigned rows = 0;

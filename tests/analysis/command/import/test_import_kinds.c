@@ -1,22 +1,16 @@
 /* The importers: what each row promises of itself, and the options that it takes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analysis/command/import/import_kind.h"
 #include "analysis/command/line/command.h"
 #include "scenarios/import/failures/failure_format_kind.h"
+#include "tests/test.h"
 
 /* Every row has a name of its own and a sentence, and does something. */
 static void test_names(void **state)
 {
-    (void)state;
     struct import_name name, other;
     unsigned count = 0;
     for (; import_name_at(count, &name); count++) {
@@ -40,7 +34,6 @@ static bool is_option(const char *name)
 /* What a kind takes is an option of the command, and each option is one that some kind takes. */
 static void test_options(void **state)
 {
-    (void)state;
     struct import_name name;
     for (unsigned i = 0; i < import_kind_count; i++)
         for (const char *const *takes = import_kinds[i]->takes; *takes != NULL; takes++)
@@ -57,7 +50,6 @@ static void test_options(void **state)
 /* Only a log that may name no host takes one. */
 static void test_forms(void **state)
 {
-    (void)state;
     struct import_name name;
     for (unsigned i = 0; import_name_at(i, &name); i++)
         assert_true(import_name_takes(&name, "--host") == (strcmp(name.head->name, "xid") == 0));
@@ -66,7 +58,6 @@ static void test_forms(void **state)
 /* --help names each of them once, at the head of a line. */
 static void test_help(void **state)
 {
-    (void)state;
     char *text = NULL;
     size_t bytes = 0;
     FILE *stream = open_memstream(&text, &bytes);

@@ -1,13 +1,7 @@
 /* Arguments: the part of the door that needs no model. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "analysis/command/line/command.h"
 #include "analysis/command/line/load.h"
@@ -15,6 +9,7 @@
 #include "analysis/record/database/detail.h"
 #include "sim/arena.h"
 #include "tests/child.h"
+#include "tests/test.h"
 
 struct test_arguments {
     struct arguments line;
@@ -67,7 +62,6 @@ static bool read(struct test_arguments *out, int count, const char **words)
 
 static void test_good_lines(void **state)
 {
-    (void)state;
     struct test_arguments a;
     assert_true(READ(&a, "x.yaml", "--set", "layout.tp=4", "--set=layout.pp=2", "--json", "-v",
                      "--seed", "12", "--detail", "kernel", "--max-db=2GiB"));
@@ -87,7 +81,6 @@ static void test_good_lines(void **state)
 
 static void test_threads(void **state)
 {
-    (void)state;
     assert_int_equal(arguments_threads(0, 0), 0);
     assert_int_equal(arguments_threads(0, 5), 5);
     assert_int_equal(arguments_threads(3, 5), 3);
@@ -98,7 +91,6 @@ static void test_threads(void **state)
 /* A default is the value that the row states; it is no word of the line. */
 static void test_defaults(void **state)
 {
-    (void)state;
     struct test_arguments a;
     char doc[OPTION_DOC_BYTES];
     assert_true(READ(&a, "x"));
@@ -126,7 +118,6 @@ static void words_are(const struct test_arguments *a, const char *const *listed,
 
 static void test_words(void **state)
 {
-    (void)state;
     struct test_arguments a;
     static const char *const none[] = {NULL}, *const two[] = {"--json", "--usual", NULL};
     assert_true(READ(&a, "x.yaml", "--usual=1000", "--detail", "op", "--json", "--set", "a=1",
@@ -149,7 +140,6 @@ static void test_words(void **state)
  * that the option takes, and --help is there. */
 static void test_rows_of_all_commands(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < command_count; i++) {
         const struct command *c = commands[i];
         const struct argument_rules rules = command_rules(c);
@@ -184,7 +174,6 @@ static void read_odd_row(void)
 /* Or a line ends the process before it writes past the member. */
 static void test_an_odd_row_is_no_write(void **state)
 {
-    (void)state;
     char text[1024];
     child_output(read_odd_row, text, sizeof text);
     assert_non_null(strstr(text, "option_member_of"));
@@ -192,7 +181,6 @@ static void test_an_odd_row_is_no_write(void **state)
 
 static void test_bad_lines(void **state)
 {
-    (void)state;
     struct test_arguments a;
     assert_false(READ(&a, "x", "--jsn"));
     assert_non_null(strstr(problems, "did you mean '--json'?"));
@@ -220,7 +208,6 @@ static void test_bad_lines(void **state)
 
 static void test_many_sets(void **state)
 {
-    (void)state;
     static const char *words[2 * ARGUMENT_SET_MAX + 4];
     for (int i = 0; i < ARGUMENT_SET_MAX + 1; i++) {
         words[2 * i] = "--set";
@@ -234,7 +221,6 @@ static void test_many_sets(void **state)
 /* Both orders, both spellings of a value; one alone is good, twice the same too. */
 static void test_conflicts(void **state)
 {
-    (void)state;
     struct test_arguments a;
     assert_false(READ(&a, "x.yaml", "--json", "--factor", "3"));
     assert_string_equal(problems, "orrery run: not --json and --factor\n");
@@ -256,7 +242,6 @@ static void test_counts(void **state)
                 {"0", 0},        {"-1", 0},      {"1.5", 0},
                 {"x", 0},        {"1e18", 0},    {"", 0},
                 {"1kB", 0}};
-    (void)state;
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct test_arguments a;
         assert_int_equal(READ(&a, "x.yaml", "--count", rows[i].text), rows[i].value > 0);
@@ -269,7 +254,6 @@ static void test_counts(void **state)
 /* Which words of a line are files, and which file a measured step names. */
 static void test_files_of_a_line(void **state)
 {
-    (void)state;
     static const struct {
         const char *positional;
         unsigned n;
@@ -302,7 +286,6 @@ static void test_files_of_a_line(void **state)
 
 static void test_names_of_databases(void **state)
 {
-    (void)state;
     static const struct {
         const char *scenario, *name;
     } rows[] = {
@@ -330,7 +313,6 @@ static void test_names_of_databases(void **state)
 /* Each command that writes one names it by its own suffix, from the first word of its line. */
 static void test_default_databases(void **state)
 {
-    (void)state;
     static const struct {
         const char *command, *name;
     } rows[] = {{"run", "x.db"}, {"study", "x.study.db"}, {"plan", NULL}, {"chakra", NULL}};

@@ -1,17 +1,12 @@
 /* Colours against the formulas of WCAG and of colour vision: on white, next to each other, and in
  * grey. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/output/plot/palette.h"
 #include "analysis/output/plot/plot.h"
+#include "tests/test.h"
 
 /* Rows of Machado, Oliveira, Fernandes, "A Physiologically-based Model for Simulation of Color
  * Vision Deficiency", IEEE TVCG 15 (2009), severity 1, on linear sRGB. */
@@ -60,7 +55,6 @@ static void lab_of(const char *colour, unsigned eye, double lab[3])
 
 static void test_colours(void **state)
 {
-    (void)state;
     for (unsigned a = 0; a < PLOT_COLOUR_COUNT; a++) {
         double rgb[3], one[3], other[3];
         linear_of(plot_colour(a), rgb);
@@ -91,7 +85,6 @@ static double far_apart(const char *a, const char *b, unsigned eye)
  * at most, for what is hatched. */
 static void test_palette(void **state)
 {
-    (void)state;
     unsigned pairs = 0;
     for (unsigned a = 0; a < palette_row_count; a++) {
         const struct palette_row *x = &palette_rows[a];

@@ -1,11 +1,5 @@
 /* Figures: where values stand, what ticks say, colours against the formulas of WCAG and of colour
  * vision, and SVG that stays XML whatever the words are. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +7,7 @@
 
 #include "analysis/output/plot/plot.h"
 #include "sim/units.h"
+#include "tests/test.h"
 
 static struct plot_axis axis_of(double low, double high, bool log, enum plot_unit unit)
 {
@@ -21,7 +16,6 @@ static struct plot_axis axis_of(double low, double high, bool log, enum plot_uni
 
 static void test_axes(void **state)
 {
-    (void)state;
     struct plot plot = {.left = 100, .top = 10, .width = 200, .height = 50};
     plot.x = axis_of(1.0, 100.0, true, PLOT_PLAIN);
     plot.y = axis_of(0.0, 10.0, false, PLOT_PLAIN);
@@ -45,7 +39,6 @@ static void test_axes(void **state)
 /* Words stand in the middles of equal parts: from the left, or down from the top. */
 static void test_words(void **state)
 {
-    (void)state;
     static const char *const words[] = {"sync", "async", "none", "peer"};
     struct plot plot = {.left = 100, .top = 10, .width = 200, .height = 40};
     plot.x = plot_axis_words("policy", words, 4, false);
@@ -74,7 +67,6 @@ static void check_ticks(struct plot_axis axis, const char *expected)
 
 static void test_ticks(void **state)
 {
-    (void)state;
     check_ticks(axis_of(0.0, 1.0, false, PLOT_PLAIN), "0.0|0.2|0.4|0.6|0.8|1.0");
     check_ticks(axis_of(57.6e3, 59.9e3, false, PLOT_PLAIN), "58.0 k|58.5 k|59.0 k|59.5 k");
     check_ticks(axis_of(-0.02, 0.07, false, PLOT_SHARE), "-2 %|0 %|2 %|4 %|6 %");
@@ -100,7 +92,6 @@ static void test_ticks(void **state)
 /* A hundred decades have no more ticks than 64, the lowest. */
 static void test_too_many_ticks(void **state)
 {
-    (void)state;
     struct plot_axis axis = axis_of(1e-50, 1e50, true, PLOT_PLAIN);
     struct plot_tick ticks[PLOT_TICK_MAX];
     assert_int_equal(plot_ticks(&axis, ticks), 64);
@@ -111,7 +102,6 @@ static void test_too_many_ticks(void **state)
 /* Each unit from its beginning on, whole steps, and no more ticks than there is room for. */
 static void test_ticks_of_units(void **state)
 {
-    (void)state;
     check_ticks(axis_of(0.0, 999.0, false, PLOT_PLAIN), "0|200|400|600|800");
     check_ticks(axis_of(0.0, 1000.0, false, PLOT_PLAIN), "0.0 k|0.2 k|0.4 k|0.6 k|0.8 k|1.0 k");
     check_ticks(axis_of(0.0, 6e6, false, PLOT_PLAIN), "0 M|1 M|2 M|3 M|4 M|5 M|6 M");
@@ -159,7 +149,6 @@ static void test_ticks_of_units(void **state)
  * number can hold. */
 static void test_axis_of_alike_values(void **state)
 {
-    (void)state;
     const double values[] = {3.0, nextafter(3.0, 4.0), 3.0 + 1e-10};
     for (unsigned count = 1; count <= 3; count++) {
         struct plot_axis axis = plot_axis_around("v", values, count, false, PLOT_PLAIN);
@@ -226,7 +215,6 @@ static void expect_in(const char *text, const char *part)
 
 static void test_svg(void **state)
 {
-    (void)state;
     char *text = drawn(draw_words);
     expect_in(text, ">a&lt;b&gt;&amp;\"c\" \xef\xbf\xbd\xc3\xa9 \xef\xbf\xbd</text>");
     free(text);
@@ -268,7 +256,6 @@ static void draw_frame(struct plot *plot)
 /* Words down the left side, ticks below; the label of the axis under them, the title on top. */
 static void test_frame(void **state)
 {
-    (void)state;
     char *text = drawn(draw_frame);
     expect_in(text, "<text x=\"94.0\" y=\"26.5\" text-anchor=\"end\" fill=\"#333\">stage 0<");
     expect_in(text, "<text x=\"94.0\" y=\"51.5\" text-anchor=\"end\" fill=\"#333\">stage 1<");
@@ -293,7 +280,6 @@ static void draw_narrow_frame(struct plot *plot)
  * the fourth. Across, every line has its label. */
 static void test_labels_keep_apart(void **state)
 {
-    (void)state;
     char *text = drawn(draw_narrow_frame);
     assert_int_equal(times_in(text, "V60.0\" stroke=\"#e4e4e4\""), 6);
     assert_int_equal(times_in(text, " s</text>"), 2);
@@ -330,7 +316,6 @@ static void draw_short_words(struct plot *plot)
 /* Words that have no room stand aslant; one of more than 28 characters is cut. */
 static void test_long_words(void **state)
 {
-    (void)state;
     char *text = drawn(draw_long_words);
     expect_in(text, "<text x=\"154.0\" y=\"74.0\" text-anchor=\"end\" fill=\"#333\" "
                     "transform=\"rotate(-35 154.0 74.0)\">b<");
@@ -375,7 +360,6 @@ static void draw_shapes(struct plot *plot)
 
 static void test_shapes(void **state)
 {
-    (void)state;
     char *text = drawn(draw_shapes);
     expect_in(text,
               "stroke=\"#111111\" stroke-width=\"1.8\" d=\"M100.0 60.0L120.0 35.0L160.0 10.0\"/>");

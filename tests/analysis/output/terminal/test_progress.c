@@ -1,17 +1,12 @@
 /* The progress line: on a terminal, in a file, and through a stream that has no descriptor. */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "analysis/output/terminal/progress.h"
 #include "tests/analysis/output/terminal/terminal.h"
+#include "tests/test.h"
 
 /* As if it had begun `gone_s` ago, and told something `told_s` ago. */
 static void age(struct progress *progress, double gone_s, double told_s)
@@ -33,7 +28,6 @@ static void assert_told(FILE *stream, long from, const char *expected)
 /* In a file: a line each 30 s, of the time that is left at the pace so far. */
 static void test_progress_in_a_file(void **state)
 {
-    (void)state;
     FILE *notes = tmpfile();
     struct progress progress;
     progress_begin(&progress, notes);
@@ -74,7 +68,6 @@ static void assert_shown(int outer, const char *expected)
 /* On a terminal: one line that renews itself five times a second, after the first one, and goes. */
 static void test_progress_on_a_terminal(void **state)
 {
-    (void)state;
     if (!terminal_possible())
         skip();
     int inner, outer = terminal_open(&inner);
@@ -110,7 +103,6 @@ static void test_progress_on_a_terminal(void **state)
 /* Notes pass through a stream of ours that has no descriptor: standard error tells. */
 static void test_progress_of_a_stream_without_descriptor(void **state)
 {
-    (void)state;
     if (!terminal_possible())
         skip();
     char *text = NULL;

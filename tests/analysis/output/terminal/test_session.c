@@ -2,10 +2,6 @@
  * colours, ends. */
 #include <fcntl.h>
 #include <malloc.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +10,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "analysis/command/line/command.h"
 #include "analysis/output/terminal/identity.h"
 #include "analysis/output/terminal/output.h"
 #include "tests/analysis/output/terminal/terminal.h"
 #include "tests/analysis/record/database/sample.h"
+#include "tests/test.h"
 
 struct place {
     char folder[256], path[300], partial[320];
@@ -339,7 +334,6 @@ static int session_says(int out, int notes, int code, char *said, size_t size)
 /* What could not be told is trouble, unless the command has another; a reader that left knows. */
 static void test_ends(void **state)
 {
-    (void)state;
     char said[256];
     int null = open("/dev/null", O_WRONLY), full = open("/dev/full", O_WRONLY), pipes[2];
     const char *const sentence = "orrery: cannot write to standard output: No space left on "
@@ -363,7 +357,6 @@ static void test_ends(void **state)
 /* Many sessions in one process take no more than one. */
 static void test_a_session_gives_back_what_it_took(void **state)
 {
-    (void)state;
     size_t taken = 0;
     for (unsigned i = 0; i < 24; i++) {
         struct session session;
@@ -409,7 +402,6 @@ static struct look look_of(int out, int notes, const char *terminal, const char 
  */
 static void test_looks(void **state)
 {
-    (void)state;
     if (!terminal_possible())
         skip();
     int inner, outer = terminal_open(&inner), file = open("/dev/null", O_WRONLY);

@@ -1,16 +1,11 @@
 /* Numbers for people: each unit on both sides of its beginning, what rounds up to the next one, and
  * numbers that no unit suits. Expected words by hand: three figures or so, of the unit's size. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "analysis/output/text/format.h"
+#include "tests/test.h"
 
 struct row {
     double value;
@@ -40,7 +35,6 @@ static void expect(format_fn *format, const struct row *rows, unsigned count)
 /* Two of a larger unit before it is used: 119 s, 2.00 min. */
 static void test_times(void **state)
 {
-    (void)state;
     EXPECT(format_time, {8.42, "8.42 s"}, {0.2134, "213 ms"}, {4.1e-6, "4.10 us"}, {1.0, "1 s"},
            {0.9996, "1.00 s"}, {0.9994, "999 ms"}, {9.994, "9.99 s"}, {9.996, "10.0 s"},
            {99.94, "99.9 s"}, {99.96, "100 s"}, {119.0, "119 s"}, {119.9, "120 s"},
@@ -57,7 +51,6 @@ static void test_times(void **state)
 
 static void test_bytes(void **state)
 {
-    (void)state;
     const double kib = 1024.0, mib = 1048576.0, gib = 1073741824.0, tib = 1099511627776.0;
     EXPECT(format_bytes, {0.0, "0 B"}, {1.0, "1 B"}, {512.0, "512 B"}, {1023.0, "1023 B"},
            {0.5, "0.50 B"}, {kib, "1.00 KiB"}, {1023.0 * kib, "1023 KiB"}, {mib, "1.00 MiB"},
@@ -73,7 +66,6 @@ static void test_bytes(void **state)
 /* Storage is sold by the gigabyte: no TB, and a comma from a thousand on. */
 static void test_decimal_bytes(void **state)
 {
-    (void)state;
     static const struct row rows[] = {
         {0.0, "0 B"},          {999.0, "999 B"},          {1e3, "1.00 kB"},
         {999.6e3, "1.00 MB"},  {999.4e6, "999 MB"},       {999.6e6, "1.00 GB"},
@@ -88,7 +80,6 @@ static void test_decimal_bytes(void **state)
 
 static void test_amounts(void **state)
 {
-    (void)state;
     EXPECT(format_flops, {0.0, "0 FLOP"}, {7.0, "7 FLOP"}, {999e3, "999000 FLOP"},
            {1e6, "1.00 MFLOP"}, {999.4e6, "999 MFLOP"}, {999.6e6, "1.00 GFLOP"},
            {999.4e9, "999 GFLOP"}, {999.6e9, "1.00 TFLOP"}, {989e12, "989 TFLOP"},
@@ -105,7 +96,6 @@ static void test_amounts(void **state)
 
 static void test_counts_and_shares(void **state)
 {
-    (void)state;
     assert_string_equal(format_count(0).s, "0");
     assert_string_equal(format_count(999).s, "999");
     assert_string_equal(format_count(1000).s, "1,000");
@@ -120,7 +110,6 @@ static void test_counts_and_shares(void **state)
 /* Three figures or so for every size: a step of a small job costs a tenth of a cent. */
 static void test_money(void **state)
 {
-    (void)state;
     EXPECT(format_money, {0.0, "0.00 USD"}, {0.0004123, "0.000412 USD"}, {0.0999, "0.0999 USD"},
            {0.1, "0.10 USD"}, {2.5, "2.50 USD"}, {9.994, "9.99 USD"}, {9.996, "10.0 USD"},
            {99.94, "99.9 USD"}, {99.96, "100 USD"}, {999.4, "999 USD"}, {999.6, "1,000 USD"},
@@ -131,7 +120,6 @@ static void test_money(void **state)
 
 static void test_moments(void **state)
 {
-    (void)state;
     assert_string_equal(format_moment(0.0).s, "  0 d 00:00:00");
     assert_string_equal(format_moment(59.99).s, "  0 d 00:00:59");
     assert_string_equal(format_moment(60.0).s, "  0 d 00:01:00");
@@ -147,7 +135,6 @@ static void test_moments(void **state)
 
 static void test_bars(void **state)
 {
-    (void)state;
     assert_string_equal(format_bar(0.5, 4, false).s, "##..");
     assert_string_equal(format_bar(0.999, 4, false).s, "###.");
     assert_string_equal(format_bar(2.0, 3, false).s, "###");
@@ -169,7 +156,6 @@ static void test_bars(void **state)
 
 static void test_sizes(void **state)
 {
-    (void)state;
     static const struct {
         const char *suffix;
         double factor;
@@ -200,7 +186,6 @@ static void test_sizes(void **state)
 /* 80 bytes at most, whole characters, and nothing that moves a cursor. */
 static void test_shown(void **state)
 {
-    (void)state;
     char text[100], expected[100];
     assert_string_equal(format_shown("").s, "");
     assert_string_equal(format_shown("a b~").s, "a b~");

@@ -1,12 +1,8 @@
 /* The results database, read: what is refused and in which words, what a writer that was stopped
  * leaves behind, rows as they come. */
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <sqlite3.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "analysis/record/database/query.h"
 #include "tests/analysis/record/database/sample.h"
+#include "tests/test.h"
 
 enum {
     NOBODY = 65534

@@ -1,10 +1,6 @@
 /* The store: what it promises of the file under the final name, of views, and of failures. */
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "tests/analysis/record/database/sample.h"
+#include "tests/test.h"
 
 struct place {
     char folder[256];

@@ -1,14 +1,9 @@
 /* Formulas over the numbers of runs: what they come to, with their units, and what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "analysis/record/evidence/formula.h"
+#include "tests/test.h"
 
 /* Two runs: steps of 2 s and 3 s, two stages, one stream. */
 struct formula_case {

@@ -1,12 +1,6 @@
 /* Intervals of predicted steps beside the errors they are held to: rows whose errors are planted,
  * and every figure told of them worked out once more from the rows alone. Where the program
  * bisects, the test sorts: an own error matters only where it lets one more row in. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +8,7 @@
 
 #include "analysis/validate/rows/validate.h"
 #include "analysis/validate/rows/validate_uncertainty.h"
+#include "tests/test.h"
 
 #define Z90 1.2815515655446004 /* of a normal, 80 % lie within on both sides */
 
@@ -107,7 +102,6 @@ static int ascending(const void *a, const void *b)
 /* The rows that take part, in their order; draws around their mean, as wide as is told. */
 static void test_rows(void **state)
 {
-    (void)state;
     struct world w = begin();
     assert_int_equal(w.in.row_count, TAKEN);
     assert_int_equal(w.in.draw_count, DRAWS);
@@ -183,7 +177,6 @@ static double least_own(const struct intervals *in, const char *but)
 
 static void test_sources(void **state)
 {
-    (void)state;
     struct world w = begin();
     assert_int_equal(w.in.source_count, 3);
     for (unsigned s = 0; s < 3; s++) {
@@ -223,7 +216,6 @@ static bool one_run(const struct row *a, const struct row *b)
 /* Pairs of one run of source s: 5 rows; of t: 3; f and h have no fellow. */
 static void test_pairs(void **state)
 {
-    (void)state;
     struct world w = begin();
     const struct interval_pairs *told = &w.in.pairs;
     double needs[PAIRS_MAX], sorted[PAIRS_MAX], weight[PAIRS_MAX], called = 0.0, least = NAN;
@@ -277,7 +269,6 @@ static void test_pairs(void **state)
 /* Errors are planted in units of the own error that ships, so that some rows lie outside. */
 static int scale(void **state)
 {
-    (void)state;
     struct world w = {.arena = arena_create()};
     struct uncertainty_options how = {3, DRAWS, 2, NULL, true};
     struct error error = {""};

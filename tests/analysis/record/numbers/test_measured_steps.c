@@ -1,15 +1,10 @@
 /* What a step measured by the user says of another: the closed form against a sum over the joint
  * density on a grid, its limits, and who speaks of whom. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "analysis/record/evidence/measured_steps.h"
+#include "tests/test.h"
 
 #define REST                                                                                       \
     "model: {layers: 3, hidden: 8192, heads: 64, vocabulary: 32000}\n"                             \
@@ -107,7 +102,6 @@ static void check_against_sum(const double *measured_s, unsigned count)
 
 static void test_closed_form_is_the_sum(void **state)
 {
-    (void)state;
     const double slower[] = {exp(0.6), exp(2.15)}, faster[] = {exp(0.41), exp(1.9)},
                  torn[] = {exp(0.6), exp(1.9)};
     check_against_sum(slower, 1);
@@ -120,7 +114,6 @@ static void test_closed_form_is_the_sum(void **state)
  */
 static void test_many_steps_leave_the_scatter(void **state)
 {
-    (void)state;
     enum {
         MANY = 2000
     };
@@ -142,7 +135,6 @@ static void test_many_steps_leave_the_scatter(void **state)
 
 static void test_who_speaks(void **state)
 {
-    (void)state;
     struct scenario *a = read("cluster: {gpu: h100-80gb-sxm, gpus: 8}\nsoftware: nanotron\n" REST);
     struct scenario *more =
         read("cluster: {gpu: h100-80gb-sxm, gpus: 64}\nsoftware: nanotron\n" REST);

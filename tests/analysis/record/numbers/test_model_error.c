@@ -1,16 +1,11 @@
 /* What is known of the model's own error: by a list that is planted here, and as shipped. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "analysis/record/evidence/model_error.h"
 #include "scenarios/assemble/scenario.h"
+#include "tests/test.h"
 
 #define JUNE 24306 /* of 2025 */
 static const struct measured_row rows[] = {
@@ -41,7 +36,6 @@ static struct model_error near(const char *software, const char *card, unsigned 
 
 static void test_nearness(void **state)
 {
-    (void)state;
     static const struct {
         const char *software, *card, *but;
         unsigned kinds, rows;
@@ -77,7 +71,6 @@ static void test_nearness(void **state)
 /* The narrowest width is earned: by the release, every kind of layout, GPUs and hidden size. */
 static void test_such_a_run(void **state)
 {
-    (void)state;
     const struct model_error_step such = {"alpha", "red", LAYOUT_TENSOR, JUNE, 64, 4096, false};
     struct model_error_step step = such;
     struct model_error e = model_error_near(&planted, &step, NULL);
@@ -122,7 +115,6 @@ static void test_such_a_run(void **state)
 /* The nearest row in size, date and kinds; the largest on the most GPUs; both of the same rows. */
 static void test_nearest_rows(void **state)
 {
-    (void)state;
     struct model_error_step step = {"alpha", "red", LAYOUT_TENSOR, 0, 400, 4096, false};
     struct model_error e = model_error_near(&planted, &step, NULL);
     assert_string_equal(e.nearest->id, "b");
@@ -140,7 +132,6 @@ static void test_nearest_rows(void **state)
  * less of GPUs. */
 static void test_distances(void **state)
 {
-    (void)state;
     static const struct measured_row pairs[][2] = {
         {{"near", "s", {"alpha", "red", 0, JUNE, 128, 4096, false}, 0.0},
          {"far", "s", {"alpha", "red", 0, JUNE, 64, 6144, false}, 0.0}},
@@ -169,7 +160,6 @@ static void test_distances(void **state)
  * models. */
 static void test_classes(void **state)
 {
-    (void)state;
     static const struct measured_row mixed[] = {
         {"a", "s", {"alpha", "red", LAYOUT_EXPERTS | LAYOUT_TENSOR, 0, 64, 4096, false}, 0.0},
         {"b", "t", {"alpha", "blue", 0, 0, 64, 4096, false}, 0.0},
@@ -204,7 +194,6 @@ static void test_classes(void **state)
 /* var(a - b) = a^2 + b^2 - 2 shared a b is the pairs' for layouts that are equally far off. */
 static void test_shared(void **state)
 {
-    (void)state;
     struct model_error close = near("alpha", "red", 0, NULL);
     struct model_error far = near("gamma", "white", 0, NULL);
     double a = close.log_spread, b = far.log_spread;
@@ -221,7 +210,6 @@ static void test_shared(void **state)
 /* What of a configuration counts. */
 static void test_steps_of_configurations(void **state)
 {
-    (void)state;
     static const char text[] = "cluster: {gpu: h100-80gb-sxm, gpus: 16}\n"
                                "model: {layers: 4, hidden: 2048, heads: 16, vocabulary: 32000}\n"
                                "training: {sequence: 2048, global_batch: 32, precision: fp8}\n"
@@ -249,7 +237,6 @@ static void test_steps_of_configurations(void **state)
 /* The generated list: widths that ascend, rows of known kinds, no row twice. */
 static void test_shipped(void **state)
 {
-    (void)state;
     const struct residues *r = &residues_shipped;
     assert_true(r->count > 5 && strstr(r->from, "clean rows, left out by source") != NULL);
     for (int k = 0; k < NEARNESS_COUNT; k++) {

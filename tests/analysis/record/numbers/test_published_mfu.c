@@ -1,17 +1,12 @@
 /* Which published MFU a configuration is held to, and when a prediction is said to be above it. The
  * figures themselves are held to the rows of steps.csv by tests/validation/published. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "analysis/record/evidence/published_mfu.h"
 #include "scenarios/assemble/scenario.h"
+#include "tests/test.h"
 
 static struct scenario *read_model(const char *model, const char *gpu, unsigned sequence,
                                    const char *precision)
@@ -48,7 +43,6 @@ static void held_to(const char *model, const char *gpu, unsigned sequence, const
 
 static void a_step_is_held_to_its_kind(void **state)
 {
-    (void)state;
     held_to("llama3-8b", "h100-80gb-sxm", 8192, "bf16", PEAK_BF16, 0);
     held_to("llama3-8b", "h100-80gb-sxm", 8192, "fp16", PEAK_BF16, 0);
     held_to("llama3-8b", "h100-80gb-sxm", 8192, "fp8", PEAK_FP8, 0);
@@ -64,7 +58,6 @@ static void a_step_is_held_to_its_kind(void **state)
 
 static void what_is_above_is_said(void **state)
 {
-    (void)state;
     struct scenario *s = read_model("llama3-8b", "a100-80gb-sxm", 4096, "bf16");
     const struct published_mfu *p = published_mfu_of(&s->configuration);
     char percent[32];
@@ -86,7 +79,6 @@ static void what_is_above_is_said(void **state)
 /* One figure a kind; a share of a peak. */
 static void the_list_is_sound(void **state)
 {
-    (void)state;
     assert_true(published_mfu_count >= 20);
     for (size_t i = 0; i < published_mfu_count; i++) {
         const struct published_mfu *a = &published_mfus[i];

@@ -1,12 +1,6 @@
 /* What is told of a result beside its numbers: what storage was asked for and whether it can live
  * with it, prices of a step, what an interruption cost, and what would help where memory is short.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
@@ -18,6 +12,7 @@
 #include "models/sharding/sharding_kind.h"
 #include "sim/units.h"
 #include "tests/models/program/lower_case.h"
+#include "tests/test.h"
 #include "topology/topology_kind.h"
 
 /* Steps of 10 s; two levels, of which the second is asked about. */
@@ -38,7 +33,6 @@ static struct job_record saved(double bytes, double transfer_s, uint64_t copies,
 
 static void test_use(void **state)
 {
-    (void)state;
     struct job_record r = saved(100.0, 4.0, 10, 3);
     struct storage_use use;
     storage_use_of(&r, 1, &use);
@@ -56,7 +50,6 @@ static void test_use(void **state)
 /* What the storage is given from one save of a level to the next. */
 static void test_saves_too_often(void **state)
 {
-    (void)state;
     static const struct {
         double interval_s;
         uint64_t interval_steps, every;
@@ -95,7 +88,6 @@ static void test_saves_too_often(void **state)
 /* A drive that may be written for 1.1 % of five years lasts one year at 5.5 %; memory for ever. */
 static void test_worn_drives(void **state)
 {
-    (void)state;
     static const struct {
         double busy_s; /* of 1,000, in ten saves */
         bool memory, worn;
@@ -122,7 +114,6 @@ static void test_worn_drives(void **state)
  * node are paid, as many nodes as have ranks. */
 static void test_prices(void **state)
 {
-    (void)state;
     struct configuration c = lower_case();
     struct cost cost;
     lower_case_size(&c, 2, 1, 8, 1, 4);
@@ -147,7 +138,6 @@ static void test_prices(void **state)
  * the others went on. */
 static void test_price_of_an_interruption(void **state)
 {
-    (void)state;
     struct job_record r = {.result = {.wall_s = 1000.0}};
     struct interruption one = {.at_s = 400.0, .lost_s = 30.0, .resumed_at_s = 450.0};
     assert_true(job_record_down_s(&r, &one) == 50.0);
@@ -165,7 +155,6 @@ static void test_price_of_an_interruption(void **state)
  */
 static void test_what_helps(void **state)
 {
-    (void)state;
     static const char *const none[TENANT_COUNT] = {
         [TENANT_WEIGHTS] = "zero-3, fsdp, hsdp, more tp, more pp",
         [TENANT_GRADIENTS] = "zero-2, zero-3, fsdp, hsdp, more tp, more pp",

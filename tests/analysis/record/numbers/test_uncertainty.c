@@ -1,16 +1,11 @@
 /* How sure a step is: the same draws for any number of threads and draws, figures that two
  * scenarios share drawn alike, intervals of the model's own error by hand, shares that add up. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "analysis/record/evidence/uncertainty.h"
+#include "tests/test.h"
 
 #define REST                                                                                       \
     "model: {layers: 3, hidden: 8192, heads: 64, vocabulary: 32000}\n"                             \
@@ -45,7 +40,6 @@ static void near(double a, double b, double tolerance)
 
 static void test_draws_do_not_depend_on_threads_or_count(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct scenario *s = read(EIGHT);
     struct uncertain_step one = draw(arena, s, 12, 1, 7), four = draw(arena, s, 12, 4, 7);
@@ -64,7 +58,6 @@ static void test_draws_do_not_depend_on_threads_or_count(void **state)
 
 static void test_time_alone_is_the_same_time(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct scenario *s = read(EIGHT);
     struct uncertainty_options how = {7, 8, 2, NULL, true};
@@ -81,7 +74,6 @@ static void test_time_alone_is_the_same_time(void **state)
 /* A twin that says the catalogue's figures itself is exact where the other is not. */
 static void test_only_uncertain_figures_are_drawn(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct scenario *s = read("cluster: {gpu: {name: h100-80gb-sxm, gemm_efficiency: 66%}, "
                               "gpus: 8}\n" REST);
@@ -97,7 +89,6 @@ static void test_only_uncertain_figures_are_drawn(void **state)
  * all known the draws still differ by their paths, and by nothing where flows spread. */
 static void test_paths_are_drawn(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     for (unsigned ecmp = 0; ecmp < 2; ecmp++) {
         char text[400];
@@ -121,7 +112,6 @@ static void test_paths_are_drawn(void **state)
 
 static void test_intervals_by_hand(void **state)
 {
-    (void)state;
     static struct uncertain_draw sure = {1.0, true, 1.0},
                                  two[] = {{-40.0, true, 0.5}, {40.0, false, 0.5}};
     const double own = 0.07;
@@ -138,7 +128,6 @@ static void test_intervals_by_hand(void **state)
 
 static void test_against_itself_and_a_slower_one(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct scenario *a = read(EIGHT);
     struct scenario *slow = read("cluster: {gpu: h100-80gb-sxm, gpus: 8}\n"
@@ -166,7 +155,6 @@ static void test_against_itself_and_a_slower_one(void **state)
 
 static void test_influences_add_up(void **state)
 {
-    (void)state;
     struct arena *arena = arena_create();
     struct scenario *s = read(EIGHT);
     struct uncertain_step step = draw(arena, s, 64, 4, 1);

@@ -292,6 +292,27 @@ static void another_batch_is_told_where_it_brings_more(void **state)
     arena_destroy(arena);
 }
 
+/* With microbatches of one sequence 48 on 8 cards can be shared by eight replicas, 52 by no more
+ * than four: a few more layouts, not worth a search. */
+static void a_few_more_layouts_are_not_searched(void **state)
+{
+    struct arena *arena = arena_create();
+    struct scenario *scenario =
+        space_read("model: {layers: 4, hidden: 4096, heads: 8, vocabulary: 32000}\n"
+                   "cluster: {gpu: h100-80gb-sxm, gpus: 8}\nsoftware: megatron\n"
+                   "training: {sequence: 4096, global_batch: 52}\n");
+    struct configuration base = scenario->configuration;
+    struct search_batch near;
+    struct search *s = search_batch(&base, 52, 1u << PLAN_MICROBATCH);
+    search_batch_near(arena, s, &near);
+    assert_true(near.layouts > near.own_layouts);
+    assert_true((double)near.layouts < 1.25 * (double)near.own_layouts);
+    assert_true(!near.known && near.faster_ratio == 0.0);
+    search_destroy(s);
+    scenario_destroy(scenario);
+    arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -304,6 +325,7 @@ int main(void)
         cmocka_unit_test(each_try_counts),
         cmocka_unit_test(the_fastest_measured_is_told),
         cmocka_unit_test(another_batch_is_told_where_it_brings_more),
+        cmocka_unit_test(a_few_more_layouts_are_not_searched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,6 +78,14 @@ between() { # LEAST MOST FILE
     grep -aqP 'at work for \d+ s\e\[K<stdin>' shown
 }
 
+@test "the line of a plan's progress is taken away before its result" {
+    unset ORRERY_PROGRESS
+    on_terminal 120 "$ORRERY" plan --model llama3-70b --gpu h100-80gb-sxm --global-batch 1024 --threads 1 \
+        --vary cluster.gpus=256,512,1024
+    grep -aqP 'plan: .* done, .* left\e\[K' shown
+    ! grep -aP ' left(?!\e\[K)' shown
+}
+
 @test "files of the line are looked for before anything is played" {
     expect 1 "$ORRERY" run "$long" --no-db --uncertainty 400 --measured nofile.yaml:step=1s
     said "orrery run: --measured: cannot read nofile.yaml: No such file or directory"

@@ -103,6 +103,7 @@ load helper
     said "nothing.yaml"
     mkdir folder
     expect 1 "$ORRERY" check folder
+    said "folder: is a folder, not a file"
     : >empty.yaml
     expect 3 "$ORRERY" check empty.yaml
     head -c 4096 /dev/zero | tr '\0' '\377' >noise.yaml

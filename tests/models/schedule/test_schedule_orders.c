@@ -2,8 +2,10 @@
  *
  * GPipe: arXiv:1811.06965 figure 2c. 1F1B and its interleaved form: arXiv:2104.04473 section 2.2;
  * warm-up of the latter 2 (p - i - 1) + (v - 1) p passes of chunks (Megatron-LM,
- * megatron/core/pipeline_parallel/schedules.py). A pass is its microbatch and a letter: a, b, c a
- * forward pass of the first, second, third chunk, A, B, C its backward pass. */
+ * megatron/core/pipeline_parallel/schedules.py). ZB-V: ScheduleZBVZeroBubble of pytorch
+ * torch/distributed/pipelining/schedules.py. A pass is its microbatch and a letter: a, b, c a
+ * forward pass of the first, second, third chunk, A, B, C its backward pass (or that for inputs
+ * alone), x, y, z then that for weights. */
 #include <stdio.h>
 #include <string.h>
 
@@ -25,8 +27,11 @@ static void spell(const struct pass *passes, uint32_t count, char text[TEXT_MAX]
     size_t at = 0;
     text[0] = '\0';
     for (uint32_t i = 0; i < count; i++) {
-        char letter = (char)((passes[i].kind == PASS_FORWARD ? 'a' : 'A') + passes[i].chunk);
-        assert_true(passes[i].kind == PASS_FORWARD || passes[i].kind == PASS_BACKWARD);
+        static const char first[] = {[PASS_FORWARD] = 'a',
+                                     [PASS_BACKWARD] = 'A',
+                                     [PASS_BACKWARD_INPUT] = 'A',
+                                     [PASS_WEIGHTS] = 'x'};
+        char letter = (char)(first[passes[i].kind] + passes[i].chunk);
         at += (size_t)snprintf(text + at, TEXT_MAX - at, "%s%u%c", i ? " " : "",
                                passes[i].microbatch, letter);
     }
@@ -76,6 +81,8 @@ static const struct order_row rows[] = {
      {3, 2, 6, NULL},
      2,
      "0a 1a 2a 0b 0B 1b 1B 2b 2B 3a 0A 4a 1A 5a 2A 3b 3B 4b 4B 5b 5B 3A 4A 5A"},
+    {"zb-v", {2, 2, 3, NULL}, 0, "0a 1a 2a 0b 0B 0y 1b 1B 1y 0A 0x 2b 2B 2y 1A 1x 2A 2x"},
+    {"zb-v", {2, 2, 3, NULL}, 1, "0a 0b 1a 1b 0B 0y 2a 0A 0x 2b 1B 1y 1A 2B 2A 1x 2y 2x"},
 };
 
 static void test_orders(void **state)

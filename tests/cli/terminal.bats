@@ -74,6 +74,11 @@ between() { # LEAST MOST FILE
     echo "(sleep 4.2; cat '$hello') | '$ORRERY' check -" >slow
     on_terminal 90 bash slow
     [ "$(grep -o 'check: at work for [0-9]* s' shown | sort -u | wc -l)" -ge 2 ]
+    echo "(sleep 1; cat '$hello') | '$ORRERY' check -" >quick # less than two seconds
+    cp shown slow_shown
+    on_terminal 90 bash quick
+    lacks "at work" shown
+    mv slow_shown shown
     # The line is taken away before the words that follow: after \033[K nothing of it is left.
     grep -aqP 'at work for \d+ s\e\[K<stdin>' shown
 }

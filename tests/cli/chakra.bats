@@ -132,6 +132,12 @@ NODES
     jq -e '[.traceEvents[] | select(.ph == "X")] | group_by([.pid, .tid]) | all(.[]; sort_by(.ts)
         | . as $s | all(range(1; length); $s[.].ts >= $s[. - 1].ts + $s[. - 1].dur - 0.0005))' timeline.json
     jq -e '[.traceEvents[] | select(.name == "forward" and .pid == 3)] | .[0].dur == 1000' timeline.json
+    # Each event is a node of the database, in every column.
+    sql job.db "select s.rank, s.ts, s.dur, n.text, s.node, s.wait from task_slice s
+        join string n on n.id = s.name order by s.rank, s.node" >rows
+    jq -r '[.traceEvents[] | select(.ph == "X")] | sort_by(.pid, .args.node)[] | [.pid, (.ts * 1000 | round),
+        (.dur * 1000 | round), .name, .args.node, .args.wait_ns] | map(tostring) | join("|")' timeline.json | cmp - rows
+    [ "$(sql job.db 'select count(*) from task_slice where wait > 0')" -gt 0 ]
     expect 0 "$ORRERY" export job.db --rank 2 --output one.json
     jq -e '[.traceEvents[] | .pid] | unique == [2]' one.json
     expect 1 "$ORRERY" export job.db --rank 8

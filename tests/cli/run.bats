@@ -173,6 +173,15 @@ load helper
     expect 0 "$ORRERY" export hello-8-gpus.db --output t.json
     [ ! -s out ]
     "$NESTING" t.json
+    # Each event is a row of the database, in every column.
+    sql hello-8-gpus.db "select t.rank_class, t.id, s.ts, s.dur, s.wait, n.text, p.text, ifnull(s.microbatch, ''),
+        ifnull(s.layer, ''), ifnull(s.chunk, '') from slice_raw s join track t on t.id = s.track_id
+        join string n on n.id = s.name join string p on p.id = s.phase
+        where t.rank_class in (select id from rank_class)" | LC_ALL=C sort >rows
+    jq -r '.traceEvents[] | select(.ph == "X") | [.pid, .tid, (.ts * 1000 | round), (.dur * 1000 | round),
+        .args.wait_ns, .name, .cat, (.args | .microbatch // "", .layer // "", .chunk // "")] | map(tostring) | join("|")' \
+        t.json | LC_ALL=C sort | cmp - rows
+    [ "$(wc -l <rows)" -gt 100 ]
     expect 0 "$ORRERY" export hello-8-gpus.db --format svg
     head -c 4 out | grep -q '<svg'
     expect 0 "$ORRERY" export hello-8-gpus.db --rank 3

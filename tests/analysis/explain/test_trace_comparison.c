@@ -268,6 +268,13 @@ static void test_a_missing_kernel_and_a_stranger_are_named(void **state)
         assert_int_equal(alone, fault.stranger ? 2 : 1);
         assert_int_equal(c.all.left[TRACE_SIMULATED], 1);
         assert_int_equal(c.kinds[SPAN_OTHER].left[TRACE_MEASURED], fault.stranger);
+        double left_s[TRACE_SIDES] = {0.0, 0.0};
+        for (uint32_t k = 0; k < c.left_count; k++)
+            for (unsigned side = 0; side < TRACE_SIDES; side++)
+                left_s[side] += c.left[k].seconds[side];
+        assert_true(left_s[TRACE_SIMULATED] == t.simulated[fault.missing].busy_s);
+        assert_true((left_s[TRACE_MEASURED] > 0.0) == fault.stranger &&
+                    left_s[TRACE_MEASURED] < 0.5);
     }
     close_step(&t);
 }

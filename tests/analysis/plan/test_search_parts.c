@@ -253,6 +253,28 @@ static void a_book_is_hostile(void **state)
     assert_true(search_book_take(book, &timed, &error));
     timed.row.pass_s = 0.0;
     assert_false(search_book_take(book, &timed, &error));
+    struct search_turn played = good;
+    played.known = SEARCH_PLAYED;
+    played.plays = true;
+    played.leader = (struct search_leader){.step_s = 1.0};
+    double *const figures[] = {&played.leader.step_s, &played.leader.tokens_per_s,
+                               &played.leader.mfu_ratio, &played.leader.peak_reserved_bytes,
+                               &played.leader.peak_allocated_bytes};
+    for (unsigned i = 0; i < sizeof figures / sizeof figures[0]; i++) {
+        const double was = *figures[i];
+        for (unsigned k = 0; k < 2; k++) {
+            *figures[i] = k == 0 ? -1.0 : NAN;
+            assert_false(search_book_take(book, &played, &error));
+        }
+        *figures[i] = was;
+    }
+    played.leader.step_s = 0.0; /* no step takes no time */
+    assert_false(search_book_take(book, &played, &error));
+    played.leader.step_s = 1.0;
+    played.leader.breakdown_s[PART_BUBBLE] = INFINITY;
+    assert_false(search_book_take(book, &played, &error));
+    played.leader.breakdown_s[PART_BUBBLE] = 0.0;
+    assert_true(search_book_take(book, &played, &error));
     arena_destroy(arena);
 }
 

@@ -373,6 +373,16 @@ static void test_eager_or_compiled(void **state)
     run = plain;
     run.says.async = true;
     assert_int_equal(validate_version(versions, &run)->usual.execution, EXECUTION_COMPILED);
+    /* The words of its source choose where no framework is named, and nowhere else. */
+    run = plain;
+    run.software = "megatron";
+    run.says.native = true;
+    assert_string_equal(software_framework(validate_version(versions, &run)), "megatron");
+    run.says.undated = true;
+    const struct software_profile *native = validate_version(versions, &run);
+    assert_true(native->offers.native);
+    run.says.native = false;
+    assert_ptr_not_equal(validate_version(versions, &run), native);
     arena_destroy(w.arena);
 }
 

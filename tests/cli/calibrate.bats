@@ -17,6 +17,7 @@ committed="$SCENARIOS/catalogue/profiles/simulated.db"
     "$ORRERY" profile shapes "$hello" --output shapes.txt
     expect 0 "$CALIBRATE" --device simulated --for shapes.txt --minutes 3 --gpu h100-80gb-sxm --output card.db
     shows "100.0 % of its kernels' time is measured"
+    said "% of the step"
     expect 0 "$ORRERY" profile check card.db
     shows "0 remarks"
     expect 0 "$ORRERY" run "$hello" --set "cluster.profile=$PWD/card.db" --db own.db
@@ -30,6 +31,7 @@ committed="$SCENARIOS/catalogue/profiles/simulated.db"
 @test "the budget ends it, the same command goes on" {
     expect 0 "$CALIBRATE" --device simulated --minutes 0.1 --output card.db
     shows "the minutes are over"
+    lacks "of the step" err
     before=$(sql card.db "select count(*) from point")
     [ "$before" -gt 5 ]
     expect 3 "$ORRERY" profile check card.db

@@ -27,6 +27,21 @@ same() {
     same -- run "$hello" --set 'notes=[{at: 12.5ms, say: "half way, 100 % of it"}]' --set name="It's \"named\""
 }
 
+@test "of a step above every published MFU, which the database holds" {
+    cat >above.yaml <<'SCENARIO'
+model: {preset: mixtral-8x7b}
+cluster: {gpu: h100-80gb-sxm, node: dgx-h100, nodes: 8, fabric: ib-ndr-8x400}
+training: {sequence: 4096, global_batch: 512}
+layout: {tp: 1, pp: 4, dp: 16, ep: 8, vpp: 2, microbatch: 1, schedule: interleaved, sharding: zero-1}
+software: megatron
+SCENARIO
+    same -- run above.yaml --detail summary
+    shows "above every published MFU of this card in bf16 with experts"
+    [ "$(sql x.db "select count(*) from message where severity = 'published' and key = 'mfu'")" = 1 ]
+    same -- run above.yaml --detail summary --set layout.microbatch=2 --set layout.recompute=full
+    lacks "above every published" out
+}
+
 @test "of what does not fit, with advice and without" {
     same -- run "$hello" --set training.global_batch=2048 --set layout.microbatch=128
     same -- run "$hello" --set training.global_batch=16384 --set layout.microbatch=2048

@@ -5,6 +5,7 @@
 
 #include "analysis/record/evidence/evidence.h"
 #include "analysis/record/evidence/lesson_record.h"
+#include "analysis/record/evidence/published_mfu.h"
 #include "analysis/record/numbers/metric_source.h"
 #include "analysis/record/numbers/record_weeks.h"
 #include "models/step/simulate/wires.h"
@@ -179,6 +180,11 @@ static const char *failure_sentence(struct arena *arena, const struct result_fai
 static void take_messages(const struct result *result, struct record *out)
 {
     const struct scenario *s = result->scenario;
+    const char *above = result->timed ? published_mfu_words(out->arena, &s->configuration,
+                                                            result->step->rates.mfu_ratio)
+                                      : NULL;
+    if (above != NULL)
+        take_message(out, "published", "mfu", above, NULL);
     for (unsigned i = 0; i < s->diagnostics.problem_count; i++)
         take_message(out, "warning", "", s->diagnostics.problems[i].text, NULL);
     if (result->failure.failed) {

@@ -222,7 +222,8 @@
       "activations kept per layer, token and hidden unit, by the rule of thumb")
 
 #define COLUMNS_message(X, t)                                                                      \
-    X(t, TEXT, severity, "", "warning, choice, default, failure, skipped, profile or note")        \
+    X(t, TEXT, severity, "",                                                                       \
+      "warning, choice, default, failure, skipped, profile, published, note")                      \
     X(t, TEXT, key, "", "key of the scenario concerned; for a note, its time")                     \
     X(t, TEXT, text, "", "the message; for a choice or default, the value")                        \
     X(t, TEXT_OR_NULL, doc, "", "for a choice, the reason; for a default, the meaning of the key")

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/record/evidence/published_mfu.h"
 #include "analysis/record/numbers/job_record.h"
 #include "analysis/record/numbers/lock_step.h"
 #include "analysis/tell/report/report_parts.h"
@@ -25,7 +24,7 @@ static const char speed_lines[] =
     "of the sequence)\n"
     "{end}"
     "  HFU          {.hfu_ratio}   (what the kernels do: recomputed FLOPs in, skipped scores out)\n"
-    "{if .above_published}  {wrap .above_published 2}{end}"
+    "{each .published}  {wrap .text:clean 2}{end}"
     "{if .pp > 1}  bubble       {.bubble_ratio} of the step of the mean rank\n{end}"
     "{if .budget_tokens}"
     "  training     {.budget_tokens/.tokens_per_s:time} of such steps for {.budget_tokens} tokens, "
@@ -293,15 +292,6 @@ static void set_warnings(struct fact *in, const struct result *result)
         document_quote(array, NULL, arena_text(in->arena, lock_step_warning(&result->stagger).s));
 }
 
-/* Of a run that was timed now: better than all that was published? Else NULL. */
-static const char *above_published(struct arena *arena, const struct result *result)
-{
-    return result == NULL || !result->timed
-               ? NULL
-               : published_mfu_words(arena, &result->scenario->configuration,
-                                     result->step->rates.mfu_ratio);
-}
-
 struct fact *report_run(const struct record *record, const struct run_told *told)
 {
     const struct result *result = told->result;
@@ -314,7 +304,7 @@ struct fact *report_run(const struct record *record, const struct run_told *told
         set_stagger(o, &result->stagger);
     if (result != NULL)
         set_warnings(o, result);
-    document_word(o, ".above_published", above_published(o->arena, result));
+    report_messages(o, ".published", record, "published");
     if (told->uncertainty != NULL)
         set_uncertainty(o, record, result, told->uncertainty);
     report_weeks_facts(document_object_if(weeks, o, ".weeks"), o, record);

@@ -17,6 +17,10 @@ struct file_text {
  * standard input. */
 bool file_read(struct arena *arena, const char *path, size_t limit, bool regular,
                struct file_text *out, struct error *error);
+/* Writes "BEFOREPATH: why", with why from errno, and returns false. Of a file that is not there the
+ * message goes on with files of its name in the folders next to where it should be: "a/x.yaml: No
+ * such file or directory; a/weeks/x.yaml has that name". `before` may be "". */
+bool file_unreadable(struct error *error, const char *before, const char *path);
 /* `path` as seen from the folder of `beside`; absolute paths stay. */
 const char *file_beside(struct arena *arena, const char *beside, const char *path);
 /* "scenarios/llama.yaml" -> "llama". */

@@ -25,9 +25,9 @@ adds_up() {
         training.sequence=512 perturbations.jitter=5% cluster.gpu=h200-141gb-sxm; do
         adds_up "$hello" "$hello" --set "$sets"
     done
-    adds_up "$hello" "$SCENARIOS/fsdp-7b.yaml"
-    adds_up "$SCENARIOS/llama3-70b-64xh100.yaml" "$SCENARIOS/gpt3-175b-1024xa100.yaml"
-    weeks="$SCENARIOS/llama3-405b-54-days.yaml"
+    adds_up "$hello" "$SCENARIOS/step/fsdp-7b.yaml"
+    adds_up "$SCENARIOS/llama3-70b-64xh100.yaml" "$SCENARIOS/step/gpt3-175b-1024xa100.yaml"
+    weeks="$SCENARIOS/weeks/llama3-405b-54-days.yaml"
     adds_up "$weeks" "$weeks" --set checkpoint.interval=2h
     jq -e '.of_kept_steps and ([.terms[] | select(.term == "checkpoint") | .difference_s][0] < 0)' out
     jq -e '[.terms[] | select(.term == "lost_work") | .difference_s][0] > 0' out
@@ -74,10 +74,10 @@ adds_up() {
 }
 
 @test "what does not fit: memory and settings, exit code 4" {
-    expect 4 compare "$hello" "$SCENARIOS/memory-wall-70b-1gpu.yaml"
+    expect 4 compare "$hello" "$SCENARIOS/memory/memory-wall-70b-1gpu.yaml"
     shows "B does not fit in memory"
     shows "Settings that differ"
-    expect 4 compare "$SCENARIOS/memory-wall-70b-1gpu.yaml" "$hello" --json
+    expect 4 compare "$SCENARIOS/memory/memory-wall-70b-1gpu.yaml" "$hello" --json
     jq -e '.terms == null and .timed == false and .peak.a_bytes > 1e12' out
 }
 

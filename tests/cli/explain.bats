@@ -57,9 +57,9 @@ walls() { "$ORRERY" explain --walls "$@"; }
 }
 
 @test "walls of a mixture of experts" {
-    expect 0 walls "$SCENARIOS/rule-of-thumb-671b.yaml"
+    expect 0 walls "$SCENARIOS/memory/rule-of-thumb-671b.yaml"
     shows "this layout does not fit"
-    expect 0 walls "$SCENARIOS/rule-of-thumb-671b.yaml" --json
+    expect 0 walls "$SCENARIOS/memory/rule-of-thumb-671b.yaml" --json
     jq -e '(.kernels | length) > 0 and .fits == false' out
 }
 
@@ -108,7 +108,7 @@ adds_up() {
 @test "the waterfall adds up, over the shipped scenarios that are timed" {
     long_one
     timed=0
-    for file in "$SCENARIOS"/*.yaml; do
+    for file in $(shipped); do
         case $(basename "$file") in *-study.yaml | rule-of-thumb-* | memory-*) continue ;; esac
         run_db "$file" --db x.db --detail summary || continue
         adds_up x.db
@@ -179,7 +179,7 @@ adds_up() {
 
 @test "of weeks failures are an input" {
     long_one
-    run_db "$SCENARIOS/llama3-405b-54-days.yaml" --db w.db --detail summary
+    run_db "$SCENARIOS/weeks/llama3-405b-54-days.yaml" --db w.db --detail summary
     expect 0 explain w.db --json
     jq -e '[.elasticities[] | select(.input == "mtbf") | .cost][0] | . < -0.01 and . > -0.2' out
     jq -e '[.elasticities[] | select(.input == "mtbf") | .step] == [0]' out
@@ -236,10 +236,10 @@ adds_up() {
 }
 
 @test "what does not fit, studies, and options that do not go together" {
-    "$ORRERY" run "$SCENARIOS/memory-wall-70b-1gpu.yaml" --db oom.db >/dev/null 2>&1 || true
+    "$ORRERY" run "$SCENARIOS/memory/memory-wall-70b-1gpu.yaml" --db oom.db >/dev/null 2>&1 || true
     expect 1 explain oom.db
     said "memory ended before a step was timed"
-    "$ORRERY" study "$SCENARIOS/rsc-1.yaml" --seeds 2 --db study.db >/dev/null 2>&1
+    "$ORRERY" study "$SCENARIOS/weeks/rsc-1.yaml" --seeds 2 --db study.db >/dev/null 2>&1
     expect 1 explain study.db
     said "holds no run"
     run_db "$hello" --db x.db --detail summary

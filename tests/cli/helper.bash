@@ -27,6 +27,9 @@ unpacked() {
     { printf '\037\213\010\0\0\0\0\0\0\3'; sed -n 's/.*{"packed":"\([^"]*\)"}.*/\1/p' "$1" | base64 -d | tail -c +3; } |
         gzip -dc 2>/dev/null || true
 }
+# shipped: the files of scenarios that ship; the course (lessons/) has tests of its own.
+shipped() { ls "$SCENARIOS"/*.yaml "$SCENARIOS"/{step,memory,weeks,studies}/*.yaml; }
+shipped_names() { shipped | sed "s|^$SCENARIOS/||; s|\\.yaml$||"; } # as in weeks/rsc-1
 sql() { sqlite3 "$@"; }
 # long_one: begins a test whose lines shorter ones run too: with sanitizers it would take minutes.
 long_one() { [ "${EVERY:-1}" -eq 1 ] || skip "played by a build without sanitizers"; }

@@ -46,7 +46,7 @@ frameworks="megatron torchtitan deepspeed nemo"
 }
 
 @test "experts are shared as they were, and shared experts run beside their exchanges" {
-    v3="$SCENARIOS/deepseek-v3-2048xh800.yaml --set layout.dispatch=alltoall --set layout.dispatch_8bit=false --set layout.schedule=1f1b --set layout.recompute=full --set software.fp8_attention_cache=false"
+    v3="$SCENARIOS/step/deepseek-v3-2048xh800.yaml --set layout.dispatch=alltoall --set layout.dispatch_8bit=false --set layout.schedule=1f1b --set layout.recompute=full --set software.fp8_attention_cache=false"
     expect 0 "$ORRERY" export $v3 --launch megatron --set software.shared_expert_overlap=true
     shows "--moe-shared-expert-overlap"
     expect 0 "$ORRERY" export $v3 --launch megatron
@@ -55,7 +55,7 @@ frameworks="megatron torchtitan deepspeed nemo"
     shows "--moe-flex-dispatcher-backend hybridep"
     shows "--moe-hybridep-num-sms 32"
     shows "--moe-expert-rank-capacity-factor 1.5"
-    sed '/^  ep: 8$/d' "$SCENARIOS/mixtral-8x7b-64xh100.yaml" >open.yaml
+    sed '/^  ep: 8$/d' "$SCENARIOS/step/mixtral-8x7b-64xh100.yaml" >open.yaml
     "$ORRERY" run open.yaml --db z.db >out 2>err
     expect 0 "$ORRERY" export z.db --launch megatron
     grep -q "expert-model-parallel-size $(sql z.db "select text from message where severity = 'choice' and key = 'layout.ep'")$" out
@@ -126,10 +126,10 @@ SQL
 }
 
 @test "a layout that a framework forbids is refused with the rule, and nothing is written" {
-    expect 3 "$ORRERY" export "$SCENARIOS/fsdp-7b.yaml" --launch torchtitan --set layout.sharding=zero-0 --set layout.tp=2 --output x.sh
+    expect 3 "$ORRERY" export "$SCENARIOS/step/fsdp-7b.yaml" --launch torchtitan --set layout.sharding=zero-0 --set layout.tp=2 --output x.sh
     said "torchtitan refuses this layout: plain data parallelism (DDP) stands alone"
     [ ! -e x.sh ]
-    expect 3 "$ORRERY" export "$SCENARIOS/fsdp-7b.yaml" --launch torchtitan --set layout.sharding=zero-0 --set layout.tp=2 --json
+    expect 3 "$ORRERY" export "$SCENARIOS/step/fsdp-7b.yaml" --launch torchtitan --set layout.sharding=zero-0 --set layout.tp=2 --json
     holds schema orrery.launch/1
     holds framework torchtitan
     holds refused 1
@@ -139,7 +139,7 @@ SQL
     said "deepspeed refuses this layout: there is no interleaving: vpp 4 would become 1"
     [ ! -s out ]
     for framework in megatron torchtitan deepspeed nemo; do # it would train all weights, which do not fit
-        expect 3 "$ORRERY" export "$SCENARIOS/lora-70b-1-node.yaml" --launch $framework --output x.sh
+        expect 3 "$ORRERY" export "$SCENARIOS/memory/lora-70b-1-node.yaml" --launch $framework --output x.sh
         said "$framework refuses this layout: lora adapters of rank 16 are not written: this would train all weights"
         [ ! -e x.sh ]
     done

@@ -26,7 +26,7 @@ answers_or_says() {
         (ulimit -v "$kib"; "$ORRERY" schema) >out 2>&1 || [ "$?" -ne 127 ] || continue # no libraries
         answers_or_says "$kib" run "$long" --db a.db
         answers_or_says "$kib" run "$hello" --no-db --json --uncertainty 2
-        answers_or_says "$kib" study "$SCENARIOS/rsc-1.yaml" --seeds 3 --db s.db
+        answers_or_says "$kib" study "$SCENARIOS/weeks/rsc-1.yaml" --seeds 3 --db s.db
         answers_or_says "$kib" check "$hello" --json
         answers_or_says "$kib" export good.db
         answers_or_says "$kib" collective --gpus 64

@@ -7,8 +7,8 @@ picture() { "$ORRERY" export "$1" --svg "$2" --output "$2.svg" && marks "$2.svg"
 setup_file() {
     cd "$BATS_FILE_TMPDIR" || exit 1
     "$ORRERY" run "$SCENARIOS/lessons/bubble.yaml" --db pipe.db >/dev/null 2>&1
-    "$ORRERY" run "$SCENARIOS/async-vs-sync.yaml" --set run.duration=5d --detail step --db weeks.db >/dev/null 2>&1
-    "$ORRERY" run "$SCENARIOS/memory-wall-70b-1gpu.yaml" --db wall.db >/dev/null 2>&1 || [ $? -eq 4 ]
+    "$ORRERY" run "$SCENARIOS/weeks/async-vs-sync.yaml" --set run.duration=5d --detail step --db weeks.db >/dev/null 2>&1
+    "$ORRERY" run "$SCENARIOS/memory/memory-wall-70b-1gpu.yaml" --db wall.db >/dev/null 2>&1 || [ $? -eq 4 ]
     "$ORRERY" study "$SCENARIOS/hello-8-gpus.yaml" --vary layout.tp=1,2,4 --vary layout.microbatch=1,2,4 \
         --db study.db >/dev/null 2>&1
 }
@@ -32,7 +32,7 @@ setup() {
 }
 
 @test "gantt: what is hatched for a slower card, and what is inside ops, is the straggler term" {
-    "$ORRERY" run "$SCENARIOS/straggler.yaml" --set training.global_batch=32 --db slow.db >/dev/null 2>&1
+    "$ORRERY" run "$SCENARIOS/step/straggler.yaml" --set training.global_batch=32 --db slow.db >/dev/null 2>&1
     "$ORRERY" export slow.db --svg gantt --output slow.svg
     python3 - "$(sql slow.db "select sum(dur) / 1e9 / (select count(*) from rank) from idle where cause = 'straggler'")" <<'PY'
 import re, sys
@@ -75,7 +75,7 @@ PY
 
 @test "map: every node with its busiest wires, and the busiest of all over the step" {
     pipe=wide.db # of several nodes and kinds of wires
-    "$ORRERY" run "$SCENARIOS/contended-fabric.yaml" --db "$pipe" >/dev/null 2>&1
+    "$ORRERY" run "$SCENARIOS/step/contended-fabric.yaml" --db "$pipe" >/dev/null 2>&1
     picture "$pipe" map
     sql "$pipe" "select printf('node %d: its busiest %s carries %.12f', n.node, n.kind, l.moved_bytes / (l.bytes_per_s * (select step_s from run)))
         from node_wire n join track t on t.id = n.track_id join link l on l.kind || ', ' || l.\"from\" || ' to ' || l.\"to\" = t.name" | sort >want
@@ -128,7 +128,7 @@ PY
 
 @test "roofline: each dot stands as far below the roof of its own precision as its line says" {
     for precision in bf16 fp8; do
-        "$ORRERY" run "$SCENARIOS/mixtral-8x7b-64xh100.yaml" --set training.precision=$precision --detail summary --db $precision.db >/dev/null 2>&1
+        "$ORRERY" run "$SCENARIOS/step/mixtral-8x7b-64xh100.yaml" --set training.precision=$precision --detail summary --db $precision.db >/dev/null 2>&1
         "$ORRERY" explain --walls $precision.db --json 2>/dev/null >walls.json
         picture $precision.db roofline
         python3 "$BATS_TEST_DIRNAME/svg_roofline.py" roofline.svg walls.json $([ $precision = bf16 ] && echo 1 || echo 2)

@@ -196,7 +196,7 @@ assert plan["layouts"] and any(l["ep"] > 1 for l in plan["layouts"])
 assert all(8 % l["ep"] == 0 for l in plan["layouts"])'
     expect 0 plan --model mixtral-8x7b --set model.layers=8 --gpu h100-80gb-sxm --gpus 16 --why ep=3
     shows "layout.ep: 8 experts are not divisible by ep = 3"
-    expect 2 plan "$SCENARIOS/rule-of-thumb-671b.yaml" --hold ep --set layout.ep=best
+    expect 2 plan "$SCENARIOS/memory/rule-of-thumb-671b.yaml" --hold ep --set layout.ep=best
     said "--hold ep: layout.ep is not said; give it with --set"
 }
 

@@ -253,7 +253,7 @@ nccl_output() { # PROGRAM LINE GB_PER_S
     expect 0 "$ORRERY" profile model "$real" "$hello"
     grep -q "gemm split-sums fp8 accumulate " out
     grep -q "attention cudnn bf16 causal " out
-    expect 3 "$ORRERY" profile model "$real" "$SCENARIOS/fsdp-7b.yaml"
+    expect 3 "$ORRERY" profile model "$real" "$SCENARIOS/step/fsdp-7b.yaml"
     said "is not a100-80gb-sxm"
     expect 0 "$ORRERY" run "$SCENARIOS/llama3-70b-64xh100.yaml" --set "cluster.profile=$real" --no-db
     grep "of the time on measured kernels" out | grep -q " 89.1 %"

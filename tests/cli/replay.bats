@@ -20,12 +20,12 @@ needs_page() {
 # The largest; every one with PAGES=all. Lessons: tests/web/page.mjs.
 @test "the page of each shipped scenario stays below 2 MB" {
     needs_page
-    names="llama3-405b-16384xh100 deepseek-v3-2048xh800 airesim-defaults"
-    [ "${PAGES:-few}" = few ] || names=$(cd "$SCENARIOS" && basename -s .yaml ./*.yaml)
+    names="llama3-405b-16384xh100 step/deepseek-v3-2048xh800 weeks/airesim-defaults"
+    [ "${PAGES:-few}" = few ] || names=$(shipped_names)
     for name in $names; do
-        "$ORRERY" run "$SCENARIOS/$name.yaml" --db "$name.db" >out 2>err || [ $? -eq 4 ]
-        expect 0 "$ORRERY" replay "$name.db" --html "$name.html"
-        [ "$(wc -c <"$name.html")" -lt 2000000 ]
+        "$ORRERY" run "$SCENARIOS/$name.yaml" --db x.db >out 2>err || [ $? -eq 4 ]
+        expect 0 "$ORRERY" replay x.db --html x.html
+        [ "$(wc -c <x.html)" -lt 2000000 ]
     done
 }
 

@@ -22,8 +22,8 @@ same() {
     same -- run "$hello" --detail summary
     same -- run "$hello" --unfold --set perturbations.jitter=0.05
     same -- run "$SCENARIOS/llama3-70b-64xh100.yaml" --set layout.pp=4 --set training.global_batch=64
-    same -- run "$SCENARIOS/cp-ring-long-context.yaml" --detail summary
-    same -- run "$SCENARIOS/dragonfly-13b.yaml" --detail step --set cost.gpu_hour=3USD --set training.tokens=1T
+    same -- run "$SCENARIOS/step/cp-ring-long-context.yaml" --detail summary
+    same -- run "$SCENARIOS/step/dragonfly-13b.yaml" --detail step --set cost.gpu_hour=3USD --set training.tokens=1T
     same -- run "$hello" --set 'notes=[{at: 12.5ms, say: "half way, 100 % of it"}]' --set name="It's \"named\""
 }
 
@@ -45,28 +45,28 @@ SCENARIO
 @test "of what does not fit, with advice and without" {
     same -- run "$hello" --set training.global_batch=2048 --set layout.microbatch=128
     same -- run "$hello" --set training.global_batch=16384 --set layout.microbatch=2048
-    same -v -- run "$SCENARIOS/memory-wall-70b-1gpu.yaml"
+    same -v -- run "$SCENARIOS/memory/memory-wall-70b-1gpu.yaml"
 }
 
 @test "of an uncertain step, alone and against another" {
     same -- run "$hello" --uncertainty 16
-    same -- run "$SCENARIOS/fsdp-7b.yaml" --uncertainty 8 --against "$SCENARIOS/torus-7b.yaml"
+    same -- run "$SCENARIOS/step/fsdp-7b.yaml" --uncertainty 8 --against "$SCENARIOS/step/torus-7b.yaml"
 }
 
 @test "of weeks: every scenario that has a run, and each interruption" {
-    for file in $(grep -l '^run:' "$SCENARIOS"/*.yaml); do
+    for file in $(grep -l '^run:' $(shipped)); do
         [ -n "$(grep -E '^(name|run):' "$file")" ] || continue
         same -- run "$file" --detail summary
     done
-    same -v -- run "$SCENARIOS/silent-corruption.yaml" --detail summary
-    same -- run "$SCENARIOS/async-vs-sync.yaml" --set run.duration=4d --set cost.storage_tb_month=20USD --detail step
+    same -v -- run "$SCENARIOS/weeks/silent-corruption.yaml" --detail summary
+    same -- run "$SCENARIOS/weeks/async-vs-sync.yaml" --set run.duration=4d --set cost.storage_tb_month=20USD --detail step
 }
 
 @test "of studies: steps and weeks, refused points, words, an optimum, the best few" {
     same -- study "$hello" --vary layout.microbatch=1,2,3,4
-    same -- study "$SCENARIOS/spares-study.yaml" --vary recovery.spares=4,8 --seeds 5 --seed 7
-    same -- study "$SCENARIOS/async-vs-sync.yaml" --vary checkpoint.interval=2min..1h:log:5 --seeds 10 --top 2
-    same -- study "$SCENARIOS/async-vs-sync.yaml" --vary recovery.policy=hot-spare,wait-for-repair \
+    same -- study "$SCENARIOS/studies/spares-study.yaml" --vary recovery.spares=4,8 --seeds 5 --seed 7
+    same -- study "$SCENARIOS/weeks/async-vs-sync.yaml" --vary checkpoint.interval=2min..1h:log:5 --seeds 10 --top 2
+    same -- study "$SCENARIOS/weeks/async-vs-sync.yaml" --vary recovery.policy=hot-spare,wait-for-repair \
         --vary recovery.spares=1,4 --seeds 3 --objective ettr --set run.duration=3d
 }
 

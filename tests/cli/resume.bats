@@ -184,7 +184,7 @@ complete() { sql "$1" "select value from meta where key = 'complete'"; }
     said "a.db.partial held $kept points of an unfinished study"
     expect 0 "$ORRERY" run "$hello" --db a.db
     said "replaced a.db, which held a study of 'GPT-2 on 8 H100'"
-    expect 0 "$ORRERY" run "$SCENARIOS/fsdp-7b.yaml" --db a.db
+    expect 0 "$ORRERY" run "$SCENARIOS/step/fsdp-7b.yaml" --db a.db
     said "replaced a.db, which held a run of 'GPT-2 on 8 H100'"
     expect 0 "$ORRERY" run "$hello" --db new.db
     lacks replaced err

@@ -23,7 +23,7 @@ load helper
 }
 
 @test "lines of the report stay within 100 columns" {
-    for s in hello-8-gpus llama3-70b-64xh100 memory-wall-70b-1gpu; do
+    for s in hello-8-gpus llama3-70b-64xh100 memory/memory-wall-70b-1gpu; do
         "$ORRERY" run "$SCENARIOS/$s.yaml" --no-db -v >out 2>err || true
         [ -s out ]
         LC_ALL=C.UTF-8 grep -nE '^.{101,}$' out && return 1
@@ -120,7 +120,7 @@ load helper
 }
 
 @test "what does not fit: exit 4, the failure in words, the ledger in the database" {
-    expect 4 "$ORRERY" run "$SCENARIOS/memory-13b-1gpu.yaml"
+    expect 4 "$ORRERY" run "$SCENARIOS/memory/memory-13b-1gpu.yaml"
     shows "Out of memory at step zero"
     shows "exp_avg"
     [ "$(sql memory-13b-1gpu.db "select fits from run")" = 0 ]
@@ -130,16 +130,16 @@ load helper
 }
 
 @test "memory: verdict, rule of thumb, smallest cluster" {
-    expect 4 "$ORRERY" memory "$SCENARIOS/memory-wall-70b-1gpu.yaml"
+    expect 4 "$ORRERY" memory "$SCENARIOS/memory/memory-wall-70b-1gpu.yaml"
     shows "Out of memory at step zero"
     shows "1,120 GB"
     shows "14 cards"
-    expect 4 "$ORRERY" memory "$SCENARIOS/rule-of-thumb-671b.yaml"
+    expect 4 "$ORRERY" memory "$SCENARIOS/memory/rule-of-thumb-671b.yaml"
     shows "135 cards"
-    expect 4 "$ORRERY" memory "$SCENARIOS/rule-of-thumb-671b-fp8.yaml"
+    expect 4 "$ORRERY" memory "$SCENARIOS/memory/rule-of-thumb-671b-fp8.yaml"
     shows "76 cards"
-    expect 4 "$ORRERY" run "$SCENARIOS/rule-of-thumb-671b.yaml"
-    expect 4 "$ORRERY" memory "$SCENARIOS/memory-13b-1gpu.yaml" --json
+    expect 4 "$ORRERY" run "$SCENARIOS/memory/rule-of-thumb-671b.yaml"
+    expect 4 "$ORRERY" memory "$SCENARIOS/memory/memory-13b-1gpu.yaml" --json
     for key in parameters static_bytes_model rule_of_thumb_bytes minimum_gpus fits first_failure tensor \
         tenant at bytes short_bytes call_site classes tenants peak_allocated_bytes peak_reserved_bytes; do
         shows "\"$key\":"
@@ -329,7 +329,7 @@ END
     said "has no unit"
     expect 2 "$ORRERY" run "$hello" --no-db --measured step=3s --uncertainty --against "$hello"
     said "give one of the two"
-    expect 2 "$ORRERY" run "$hello" --no-db --measured "$SCENARIOS/gpt3-175b-1024xa100.yaml:step=3s"
+    expect 2 "$ORRERY" run "$hello" --no-db --measured "$SCENARIOS/step/gpt3-175b-1024xa100.yaml:step=3s"
     said "says nothing of"
     expect 1 "$ORRERY" run "$hello" --no-db --measured "nothere.yaml:step=3s"
 }

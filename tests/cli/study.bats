@@ -133,7 +133,7 @@ json() { sql :memory: "select $1 from (select readfile('out') as j)"; }
     expect 3 "$ORRERY" "${main[@]}" --vary layout.schedule=1f1b,gpip --no-db
     said "did you mean 'gpipe'?"
     # ... but a key that only some of the points know leaves the others
-    expect 0 "$ORRERY" study "$SCENARIOS/contended-fabric.yaml" --vary cluster.fabric.kind=fat_tree,dragonfly --vary cluster.fabric.oversubscription=1,2 --no-db
+    expect 0 "$ORRERY" study "$SCENARIOS/step/contended-fabric.yaml" --vary cluster.fabric.kind=fat_tree,dragonfly --vary cluster.fabric.oversubscription=1,2 --no-db
     shows "2 of 4 points left out"
 }
 
@@ -294,7 +294,7 @@ json() { sql :memory: "select $1 from (select readfile('out') as j)"; }
 }
 
 @test "published: RSC-1's effective training time, saved each hour and each 5 minutes" {
-    expect 0 "$ORRERY" study "$SCENARIOS/rsc-1.yaml" --vary checkpoint.interval=60min,5min --seeds 400 --db rsc.db
+    expect 0 "$ORRERY" study "$SCENARIOS/weeks/rsc-1.yaml" --vary checkpoint.interval=60min,5min --seeds 400 --db rsc.db
     for row in "0 .720" "1 .934"; do # the end of the run costs nothing: a thousandth
         read -r point share <<<"$row"
         [ "$(sql rsc.db "select abs(mean - $share) < .0025 from study_summary where metric = 'ettr' and point = $point")" = 1 ]

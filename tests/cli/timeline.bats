@@ -2,14 +2,14 @@
 # every one with TIMELINES=all.
 load helper
 
-few="contended-fabric torus-7b dragonfly-13b fsdp-7b hello-8-gpus cp-ring-long-context"
+few="step/contended-fabric step/torus-7b step/dragonfly-13b step/fsdp-7b hello-8-gpus step/cp-ring-long-context"
 
 # of_each COMMAND: runs it with the database of each scenario that has a timeline as $db.
 of_each() {
     local name names=$few count=0
-    [ "${TIMELINES:-few}" = few ] || names=$(cd "$SCENARIOS" && basename -s .yaml ./*.yaml)
+    [ "${TIMELINES:-few}" = few ] || names=$(shipped_names)
     for name in $names; do
-        db=$BATS_FILE_TMPDIR/$name.db
+        db=$BATS_FILE_TMPDIR/${name##*/}.db
         [ -e "$db" ] || "$ORRERY" run "$SCENARIOS/$name.yaml" --db "$db" >out 2>err || [ $? -eq 4 ] || { cat err; return 1; }
         [ "$(sql "$db" "select count(*) from slice_raw")" -gt 0 ] || continue
         count=$((count + 1))

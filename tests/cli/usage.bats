@@ -30,6 +30,28 @@ load helper
     lacks "$(printf '\033')" err
 }
 
+@test "a scenario that is not there is named where it is" {
+    mkdir -p s/weeks s/step
+    cp "$hello" s/weeks/moved.yaml
+    local moved=s/moved.yaml command
+    for command in "run $moved" "check $moved" "memory $moved" "study $moved" "plan $moved" "lesson $moved" "explain $moved" \
+        "explain $moved --walls" "export $moved" "export $moved --launch megatron" "report $moved" "compare $moved $hello" \
+        "compare $hello $moved" "chakra $moved x" "replay $moved --html x.html" "run $hello --against $moved" \
+        "run $hello --measured $moved:step=1s" "merge $moved"; do
+        # shellcheck disable=SC2086
+        expect 1 "$ORRERY" $command
+        said "s/moved.yaml: No such file or directory; s/weeks/moved.yaml has that name"
+        [ ! -s out ]
+    done
+    expect 3 "$ORRERY" validate s/moved.yaml
+    said "s/weeks/moved.yaml has that name"
+    cp "$hello" s/step/moved.yaml
+    expect 1 "$ORRERY" run s/moved.yaml --no-db
+    said "s/step/moved.yaml and s/weeks/moved.yaml have that name"
+    expect 1 "$ORRERY" run s/other.yaml --no-db
+    lacks "that name" err
+}
+
 @test "an option that takes one value is refused when it is given twice; lists are not" {
     expect 2 "$ORRERY" run "$SCENARIOS/hello-8-gpus.yaml" --no-db --seed 1 --seed=2
     said "--seed is given twice; it takes one value"
@@ -86,7 +108,7 @@ load helper
 @test "a key without its section, a name without its end, in capitals" {
     expect 3 "$ORRERY" run "$hello" --set tp=4
     said "unknown key 'tp'; did you mean 'layout.tp'?"
-    expect 3 "$ORRERY" study "$SCENARIOS/spares-study.yaml" --vary spares=4,8
+    expect 3 "$ORRERY" study "$SCENARIOS/studies/spares-study.yaml" --vary spares=4,8
     said "unknown key 'spares'; did you mean 'recovery.spares'?"
     expect 3 "$ORRERY" check "$hello" --set cluster.gpu=H200
     said "did you mean 'h200-141gb-sxm'?"

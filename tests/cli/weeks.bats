@@ -87,7 +87,7 @@ value() { sql :memory: "select json_extract(readfile('${2:-out.json}'), '\$.$1')
 
 @test "weeks: the job comes back to a checkpoint that was durable by then, of the tier that is named" {
     for name in silent-corruption blast-radius-nvl72 elastic-vs-restart; do
-        "$ORRERY" run "$SCENARIOS/$name.yaml" --db "$name.db" >/dev/null
+        "$ORRERY" run "$SCENARIOS/weeks/$name.yaml" --db "$name.db" >/dev/null
         [ "$(sql "$name.db" "select count(*) > 3 from interruption where not others_went_on")" = 1 ]
         [ "$(sql "$name.db" "select count(*) from interruption i where not others_went_on and case when level is null
             then loaded_step <> 0 else not exists (select 1 from checkpoint c where c.level = i.level and c.tier = i.tier
@@ -349,7 +349,7 @@ figures() { "$ORRERY" run weeks.yaml --no-db --json "$@" | grep -v job_mtbf_s | 
     # Found after 24 h = 86400 s in the mean: all kept copies are tainted when keep copies reach no
     # further back. An interval of 5 min ends with the step in which it is over.
     local step each keep command
-    cp "$SCENARIOS/silent-corruption.yaml" silent.yaml
+    cp "$SCENARIOS/weeks/silent-corruption.yaml" silent.yaml
     expect 0 "$ORRERY" run silent.yaml --no-db --json
     step=$(value step_time_s out)
     each=$(awk "BEGIN { s = $step; n = int(300 / s); n += n * s < 300; print n * s }")
@@ -377,11 +377,11 @@ figures() { "$ORRERY" run weeks.yaml --no-db --json "$@" | grep -v job_mtbf_s | 
 }
 
 @test "kept steps are counted in full batches, and said so where replicas were missing" {
-    expect 0 "$ORRERY" run "$SCENARIOS/elastic-vs-restart.yaml" --db elastic.db
+    expect 0 "$ORRERY" run "$SCENARIOS/weeks/elastic-vs-restart.yaml" --db elastic.db
     [ "$(sql elastic.db "select steps_completed < (select max(step) from checkpoint) and degraded_s > 1e-9 * wall_s from run")" = 1 ]
     [ "$(sql elastic.db "select abs(tokens_completed / steps_completed / (select global_batch * sequence from run) - 1) < 1e-12 from run")" = 1 ]
     grep -q "  kept  .* steps of the full batch, " out
-    expect 0 "$ORRERY" run "$SCENARIOS/elastic-vs-restart.yaml" --set recovery.policy=wait-for-repair --db restart.db
+    expect 0 "$ORRERY" run "$SCENARIOS/weeks/elastic-vs-restart.yaml" --set recovery.policy=wait-for-repair --db restart.db
     [ "$(sql restart.db "select degraded_s < 1e-9 * wall_s and steps_completed >= (select max(step) from checkpoint) from run")" = 1 ]
     grep -q "  kept  .* steps, " out
 }

@@ -27,7 +27,7 @@ async function measure(name, url, offline) {
   console.log(`${good ? "ok  " : "SLOW"} ${name}: loads in ${median(loads)} ms, plays at ${frames.toFixed(1)} frames/s (${cost.toFixed(1)} ms to draw one)`);
 }
 
-for (const [name, scenario] of [["16,384 GPUs", "llama3-405b-16384xh100.yaml"], ["54 days", "llama3-405b-54-days.yaml"]]) {
+for (const [name, scenario] of [["16,384 GPUs", "llama3-405b-16384xh100.yaml"], ["54 days", "weeks/llama3-405b-54-days.yaml"]]) {
   const db = run("bench", scenario);
   await measure(`${name}, file`, html("bench", db), true);
   const server = await serve(db);

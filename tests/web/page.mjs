@@ -12,8 +12,8 @@ const pp4 = ["layout.pp=4", "training.global_batch=32"];
 before(async () => {
   run("step", "llama3-70b-64xh100.yaml", ...pp4);
   run("other", "llama3-70b-64xh100.yaml", ...pp4, "layout.schedule=gpipe", "layout.microbatch=1");
-  run("weeks", "llama3-405b-54-days.yaml");
-  run("wall", "memory-wall-70b-1gpu.yaml");
+  run("weeks", "weeks/llama3-405b-54-days.yaml");
+  run("wall", "memory/memory-wall-70b-1gpu.yaml");
   step = html("step", "step.db");
   both = html("both", "step.db", "other.db");
   weeks = html("weeks", "weeks.db");
@@ -173,7 +173,7 @@ test("sums are those of the database, to the digit", async () => {
 });
 
 test("law: waits by cause sum to the database and with what is paced to the breakdown, and no stand-still is blank", async () => {
-  for (const scenario of ["straggler", "lessons/straggler", "fsdp-7b", "mixtral-8x7b-64xh100", "hello-8-gpus"]) {
+  for (const scenario of ["step/straggler", "lessons/straggler", "step/fsdp-7b", "step/mixtral-8x7b-64xh100", "hello-8-gpus"]) {
     const db = run("waits", `${scenario}.yaml`), v = await visit(browser, html("waits", db)), { page } = v;
     const { tracks, unit, said, step } = await page.evaluate(() => ({ tracks: [...orrery.state.runs[0].waits.tracks], unit: orrery.state.runs[0].waits.resolution, said: document.querySelector(".waits").textContent, step: orrery.state.runs[0].run.step_s }));
     const { ep } = sql(db, "select ep from run")[0], facts = await page.locator("#facts").textContent();
@@ -204,7 +204,7 @@ test("law: waits by cause sum to the database and with what is paced to the brea
 });
 
 test("waits have the colour of their cause, and the slow GPU is seen", async () => {
-  run("slow", "straggler.yaml", "training.global_batch=32");
+  run("slow", "step/straggler.yaml", "training.global_batch=32");
   const v = await visit(browser, html("slow", "slow.db")), { page } = v;
   const section = page.locator("section:visible").filter({ has: page.locator("h2", { hasText: /^Pipeline/ }) }), legend = await section.locator(".legend").first().innerText();
   for (const { part, percent } of sql("slow.db", "select part, percent from breakdown where part in (select cause from idle)")) assert.ok(legend.includes(`${part.replace("_", " ")} ${percent.toPrecision(3)}`.slice(0, part.length + 4)), `${part} of ${legend}`);

@@ -10,7 +10,7 @@ const often = "silent-corruption, saved every 5 min", jobs = ["silent-corruption
 before(async () => {
   for (const name of jobs) {
     const [scenario, more] = name.split(",");
-    run(name, `${scenario}.yaml`, ...(more ? ["checkpoint.interval=5min"] : [])); // about eight in a group
+    run(name, `weeks/${scenario}.yaml`, ...(more ? ["checkpoint.interval=5min"] : [])); // about eight in a group
     pages[name] = html(name, `${name}.db`);
   }
   run("step", "llama3-70b-64xh100.yaml", "layout.pp=4", "training.global_batch=32");
@@ -114,7 +114,7 @@ test("every checkpoint is in one mark, no mark reaches across an interruption, a
   } finally {
     server.stop();
   }
-  orrery("run", `${process.env.SCENARIOS}/silent-corruption.yaml`, "--detail", "summary", "--db", "few.db");
+  orrery("run", `${process.env.SCENARIOS}/weeks/silent-corruption.yaml`, "--detail", "summary", "--db", "few.db");
   const few = await visit(browser, html("few", "few.db"));
   const [{ saves }] = sql("few.db", "select sum(saves) as saves from checkpoint_level");
   assert.ok(saves > 1000);

@@ -1,13 +1,13 @@
 #include "analysis/command/line/outputs.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "analysis/output/terminal/identity.h"
 #include "analysis/output/terminal/output.h"
 #include "analysis/output/text/format.h"
+#include "scenarios/language/file.h"
 
 /* What stands under these names is written over or removed while PATH is written. */
 static const char *const suffixes[] = {
@@ -103,10 +103,10 @@ static int must_be_there(const struct arguments *a, const char *option, const ch
 {
     if (strcmp(path, "-") == 0 || access(path, R_OK) == 0)
         return EXIT_OK;
-    const int why = errno;
-    fprintf(session->notes, "orrery %s: %s%scannot read %s: %s\n", a->rules.command,
-            option != NULL ? option : "", option != NULL ? ": " : "", format_shown(path).s,
-            strerror(why));
+    struct error error;
+    file_unreadable(&error, "cannot read ", path);
+    fprintf(session->notes, "orrery %s: %s%s%s\n", a->rules.command, option != NULL ? option : "",
+            option != NULL ? ": " : "", error.text);
     return EXIT_TROUBLE;
 }
 

@@ -81,6 +81,6 @@ const struct command command_memory = {
     .options = options,
     .bytes = sizeof(struct memory_arguments),
     .details = "exit code: 0 fits (or the model can only be counted), 4 does not fit",
-    .example = "orrery memory scenarios/memory-wall-70b-1gpu.yaml",
+    .example = "orrery memory scenarios/memory/memory-wall-70b-1gpu.yaml",
     .run = run,
 };

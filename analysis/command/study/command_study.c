@@ -491,7 +491,7 @@ const struct command command_study = {
                "whether this build has MPI.\n\n"
                "exit code: 0 done, 3 scenario or --vary rejected, 4 no point fits in memory, 5\n"
                "--max-db was reached, 130 interrupted",
-    .example = "orrery study scenarios/llama3-405b-54-days.yaml "
+    .example = "orrery study scenarios/weeks/llama3-405b-54-days.yaml "
                "--vary checkpoint.interval=1min..4h:log:25 --seeds 1000 --svg u.svg",
     .run = run,
 };

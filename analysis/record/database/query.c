@@ -1,6 +1,5 @@
 #include "analysis/record/database/query.h"
 
-#include <errno.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "analysis/record/database/schema.h"
+#include "scenarios/language/file.h"
 #include "sim/check.h"
 #include "sim/memory.h"
 #include "sim/units.h"
@@ -210,7 +210,7 @@ bool query_open(const char *path, struct query **out, struct error *error)
 {
     struct stat facts;
     if (stat(path, &facts) != 0 || access(path, R_OK) != 0)
-        return error_set(error, "cannot read %s: %s", path, strerror(errno));
+        return file_unreadable(error, "cannot read ", path);
     if (!S_ISREG(facts.st_mode)) /* a pipe would be waited for */
         return error_set(error, "%s is not a regular file", path);
     struct query *query = memory_take(sizeof *query);

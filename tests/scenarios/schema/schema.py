@@ -118,8 +118,8 @@ def defaults(schema, path="", out=None):
 schema = json.loads(subprocess.run([ORRERY, "schema"], capture_output=True, check=True).stdout)
 jsonschema.Draft202012Validator.check_schema(schema)
 validator = jsonschema.Draft202012Validator(schema)
-files = sorted(FOLDER.glob("*.yaml"))
-expect(len(files) >= 30, f"only {len(files)} scenarios in {FOLDER}")
+files = sorted(FOLDER.glob("*.yaml")) + [p for room in ("step", "memory", "weeks", "studies") for p in sorted((FOLDER / room).glob("*.yaml"))]
+expect(len(files) >= 39, f"only {len(files)} scenarios in {FOLDER}")
 for file in files:
     fault = first_fault(validator, yaml.safe_load(file.read_text()))
     expect(fault is None, f"{file.name}: {fault}")

@@ -26,6 +26,14 @@ function_of() { # lines of body
     printf '}\n'
 }
 
+@test "a denial in a test that goes on after it" {
+    printf '@test "x" {\n    ! grep -q a file\n    true\n}\n' >tests/x.bats
+    tells "a denial that cannot fail (add || false)" "tests/x.bats:2"
+    printf '@test "x" {\n    ! grep -q a file || false\n    true\n}\n' >tests/x.bats
+    run "$PROJECT/tests/tidy" .
+    [ "$status" -eq 0 ]
+}
+
 @test "a tree that keeps the rules" {
     run "$PROJECT/tests/tidy" .
     echo "$output"

@@ -191,6 +191,10 @@ load helper
     [ "$(wc -l <out)" -eq 13 ]
     expect 2 "$ORRERY" export hello-8-gpus.db --format csv --table braekdown
     said "did you mean 'breakdown'?"
+    expect 2 "$ORRERY" export hello-8-gpus.db --format csv --table xyzzyxyzzyxyzzy # far from all: they are listed
+    for table in $(sql hello-8-gpus.db "select name from sqlite_master where type in ('table', 'view') and name not like 'sqlite%'"); do
+        said " $table"
+    done
     expect 1 "$ORRERY" export t.json
     expect 1 "$ORRERY" export nothing.db
     expect 1 "$ORRERY" export hello-8-gpus.db --output no/such/folder/t.json

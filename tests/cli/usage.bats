@@ -196,8 +196,8 @@ load helper
     [ "$(facts 'count(*)')" -ge 2 ]
     facts "json_extract(value, '\$.since')" >since
     facts "json_extract(value, '\$.source')" >sources
-    ! grep -qv '^20[0-9][0-9]-[01][0-9]$' since
-    ! grep -q '^$' sources
+    ! grep -qv '^20[0-9][0-9]-[01][0-9]$' since || false
+    ! grep -q '^$' sources || false
     [ "$(facts "group_concat(json_extract(value, '\$.sets.router_fusion'))")" = true ]
     [ "$(facts "count(json_extract(value, '\$.size'))")" -lt "$(facts 'count(*)')" ] # null where nobody says it
     expect 0 "$ORRERY" list software nemo
@@ -206,7 +206,7 @@ load helper
     tr -s ' \n' ' ' <out >unwrapped
     while IFS= read -r source; do grep -qF -- "$source" unwrapped; done <sources
     expect 0 "$ORRERY" list software nanotron
-    ! grep -q '^History' out
+    ! grep -q '^History' out || false
     expect 0 "$ORRERY" list software nanotron --json
     [ "$(sqlite3 :memory: "select json_extract(readfile('out'), '\$.rows[0].history') is null")" = 1 ]
 }

@@ -78,6 +78,12 @@ offers() { # WANTED -- WORD...: exactly these, in any order
     offers bubble-own.yaml -- orrery lesson bubble bubble-
 }
 
+@test "each list of choices in zsh has its end" {
+    "$ORRERY" completion zsh | grep -F ':(' >lists
+    [ "$(wc -l <lists)" -gt 20 ]
+    ! grep -vE ":\(.*\)'" lists || false
+}
+
 @test "zsh and fish know the same keys and names" {
     for shell in zsh fish; do
         expect 0 "$ORRERY" completion $shell

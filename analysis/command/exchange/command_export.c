@@ -14,22 +14,23 @@ static const char *const format_names[] = {"chrome", "csv", "svg", "failures", N
 #define ARGUMENTS struct export_arguments
 static const struct option options[] = {
     {"--format", OPTION_CHOICE, FIELD(format), "FORMAT", format_names,
-     "chrome: trace events for ui.perfetto.dev; csv: one table or view; svg: as --svg "
-     "gantt; failures: those of weeks, as `law: trace` reads them"},
+     "chrome: trace events for ui.perfetto.dev; csv: one table or view; svg: as --svg gantt; "
+     "failures: the failures of weeks, as `law: trace` reads them"},
     {"--svg", OPTION_CHOICE, FIELD_GIVEN(picture, has_picture), "PICTURE", picture_names,
      "a picture: the pipeline, memory of the stages, where the step goes, layouts by memory and "
      "speed (of a study), the curve of a study, kernels under the roof, which hardware matters, "
      "the machine"},
     {"--table", OPTION_TEXT, FIELD(table), "NAME", NULL, "the table or view for csv (slice)"},
     {"--rank", OPTION_COUNT, FIELD_GIVEN(rank, has_rank), "N", NULL,
-     "only this rank in a chrome trace, not one of each class"},
+     "only this rank in a chrome trace, instead of one of each class"},
     {"--launch", OPTION_CHOICE, FIELD_GIVEN(launch, has_launch), "FRAMEWORK", launch_names,
-     "the script that starts this layout, with sbatch or by hand; FILE may be a scenario then"},
+     "print the script that starts this layout, with sbatch or by hand; FILE may then be a "
+     "scenario"},
     {"--set", OPTION_SET, FIELD(scenario.sets), "K=V", NULL,
      "with --launch: change a key of the scenario, as in --set layout.tp=4; may be repeated"},
     OPTION_CATALOGUE_ROW(scenario.catalogue),
     OPTION_JSON_ROW(json),
-    {"--output", OPTION_OUTPUT, FIELD(output), "FILE", NULL, "write to FILE, not to stdout"},
+    {"--output", OPTION_OUTPUT, FIELD(output), "FILE", NULL, "write to FILE instead of stdout"},
     OPTION_END};
 
 static bool known_table(struct query *query, const char *table, FILE *notes)

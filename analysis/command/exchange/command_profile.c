@@ -21,9 +21,9 @@ struct profile_arguments {
 #define ARGUMENTS struct profile_arguments
 static const struct option options[] = {
     {"--gpu", OPTION_TEXT, FIELD(gpu), "NAME", NULL,
-     "of from: the rows of this GPU, by its name in the catalogue"},
+     "with from: only rows of this GPU, by its name in the catalogue"},
     {"--output", OPTION_OUTPUT, FIELD(output), "FILE", NULL,
-     "of from: the profile to write; of shapes: the list (standard output)"},
+     "with from: the profile to write; with shapes: the list (standard output)"},
     OPTION_SCENARIO_ROWS(scenario),
     OPTION_JSON_ROW(json),
     OPTION_END};
@@ -245,22 +245,22 @@ static int run(const void *line, struct session *session)
 const struct command command_profile = {
     .head = {.name = "profile",
              .doc = "shows, checks and compares profiles of measured kernels; lists the shapes to "
-                    "measure; makes a profile of published rows"},
+                    "measure; makes a profile from published rows"},
     .positional = "[ACTION FILE [FILE]]",
     .options = options,
     .bytes = sizeof(struct profile_arguments),
-    .details = "show FILE         what was measured, on what, at which rates\n"
-               "check FILE        holes, disorder, spread, heat, another card than it is named "
-               "after; exit\n"
-               "                  code 3 where there are any\n"
-               "compare A B       times of B over those of A, shape by shape\n"
-               "model A SCENARIO  measured over modelled time, by family and length, for the "
-               "card of\n"
-               "                  SCENARIO\n"
-               "shapes SCENARIO   every kernel of a step with the seconds that rest on it, for\n"
-               "                  orrery-calibrate --for; its collectives, with the lines of\n"
-               "                  nccl-tests that measure them\n"
-               "from FILE.csv     a profile of rows as in tests/validation: kernels, collectives",
+    .details =
+        "show FILE         what was measured, on what, at which rates\n"
+        "check FILE        holes, disorder, spread, heat, a card other than the one it names; exit "
+        "code 3\n"
+        "                  if there are any\n"
+        "compare A B       times of B over those of A, shape by shape\n"
+        "model A SCENARIO  measured over modelled time, by family and length, for the card of\n"
+        "                  SCENARIO\n"
+        "shapes SCENARIO   every kernel of a step with the seconds that depend on it, for\n"
+        "                  orrery-calibrate --for; its collectives, with the lines of\n"
+        "                  nccl-tests that measure them\n"
+        "from FILE.csv     a profile made from rows as in tests/validation: kernels, collectives",
     .word = word,
     .example = "orrery profile shapes scenarios/hello-8-gpus.yaml --output shapes.txt",
     .run = run,

@@ -123,9 +123,10 @@ static int run(const void *line, struct session *session)
 }
 
 const struct command command_doctor = {
-    .head = {.name = "doctor",
-             .doc =
-                 "what this build can do here: versions, catalogue, writable folder, free space"},
+    .head =
+        {.name = "doctor",
+         .doc =
+             "shows what this build can do here: versions, catalogue, writable folder, free space"},
     .options = options,
     .bytes = sizeof(struct doctor_arguments),
     .example = "orrery doctor",

@@ -30,7 +30,8 @@ struct lesson_arguments {
 #define ARGUMENTS struct lesson_arguments
 static const struct option options[] = {
     OPTION_SCENARIO_ROWS(scenario),
-    {"--no-answers", OPTION_FLAG, FIELD(no_answers), NULL, NULL, "questions alone, for a class"},
+    {"--no-answers", OPTION_FLAG, FIELD(no_answers), NULL, NULL,
+     "print the questions without answers, for a class"},
     {"--db", OPTION_DATABASE, FIELD(database), "FILE", NULL,
      "write the run, its lesson and the answers to a database"},
     {"--replay", OPTION_FLAG, FIELD(replay), NULL, NULL,
@@ -38,10 +39,10 @@ static const struct option options[] = {
     {"--html", OPTION_PAGE, FIELD(html), "FILE", NULL,
      "write that page as one file that needs no server and no network (likewise)"},
     {"--beside", OPTION_TEXT, FIELD(beside), "RUN", NULL,
-     "with --replay or --html: this run of the lesson beside its own, on one clock (writes "
-     "NAME-RUN.db)"},
+     "with --replay or --html: show this run of the lesson next to its main run, on one clock "
+     "(writes NAME-RUN.db)"},
     {"--port", OPTION_SOME, FIELD(port), "N", NULL, "with --replay: the port on 127.0.0.1"},
-    {"--markdown", OPTION_FLAG, FIELD(markdown), NULL, NULL, "as a page of docs/lessons.md"},
+    {"--markdown", OPTION_FLAG, FIELD(markdown), NULL, NULL, "print a page as in docs/lessons.md"},
     OPTION_JSON_ROW(json),
     OPTION_END};
 
@@ -306,13 +307,13 @@ static int run(const void *line, struct session *session)
 
 const struct command command_lesson = {
     .head = {.name = "lesson",
-             .doc = "the course: lists its lessons, or plays one with questions and answers"},
+             .doc = "the course: lists its lessons, or runs one with questions and answers"},
     .positional = "[FILE]",
     .options = options,
     .bytes = sizeof(struct lesson_arguments),
     .details = "FILE: a lesson of the course by its name or number, or a scenario with `lesson:`. "
                "All its\n"
-               "runs are played, and its answers worked out from them.",
+               "runs are simulated, and the answers are computed from them.",
     .example = "orrery lesson bubble",
     .run = run,
 };

@@ -117,9 +117,9 @@ static int run(const void *line, struct session *session)
 
 const struct command command_list = {
     .head = {.name = "list",
-             .doc = "lists the hardware, models and software of the catalogue and every kind of "
-                    "every family; "
-                    "with a NAME of the catalogue, its figures with unit, error and source"},
+             .doc =
+                 "lists the hardware, models and software of the catalogue and every kind of every "
+                 "family; with NAME, the figures of that entry with unit, error and source"},
     .positional = "[FAMILY [NAME]]",
     .options = options,
     .bytes = sizeof(struct list_arguments),

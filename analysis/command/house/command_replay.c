@@ -147,7 +147,7 @@ const struct command command_replay = {
     .options = options,
     .bytes = sizeof(struct replay_arguments),
     .details =
-        "DB is a database of `run`; a second one is shown beside it. Open the address that is\n"
+        "DB is a database of `run`; a second one is shown next to it. Open the address that is\n"
         "printed in a browser; Ctrl-C ends the server. --html writes a file instead.\n"
         "exit code: 0 done, 1 no such database, a damaged one, or no page in this build",
     .example = "orrery replay llama3-70b-64xh100.db",

@@ -49,11 +49,15 @@ void command_help_all(FILE *out, int width)
         fprintf(out, "  %-12s ", commands[i]->head.name);
         wrap_print(out, width, commands[i]->head.doc, 15);
     }
-    fputs("\n  --version    the version\n"
-          "  --help       this help; 'orrery COMMAND --help' tells more\n"
-          "\nData goes to stdout, notes to stderr.\n"
+    fputs("\n"
+          "  --version    the version\n"
+          "  --help       show this help; 'orrery COMMAND --help' describes a command\n"
+          "\n"
+          "Data goes to stdout, notes to stderr.\n"
           "exit code: 0 ok, 1 internal or input/output error, 2 wrong usage, 3 scenario rejected,\n"
           "4 nothing fits, 5 a limit was hit, 130 interrupted\n"
-          "\nexample:\n  orrery run scenarios/llama3-70b-64xh100.yaml\n",
+          "\n"
+          "example:\n"
+          "  orrery run scenarios/llama3-70b-64xh100.yaml\n",
           out);
 }

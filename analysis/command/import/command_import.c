@@ -16,27 +16,26 @@ static const struct option options[] = {
      "nccl-tests, pytorch: the profile to write, or to add to; failures: the trace to write"},
     {"--gpu", OPTION_TEXT, FIELD(card.gpu), "NAME", NULL,
      "nccl-tests, pytorch, topo, nccl-topo, mllog: the card by its name in the catalogue"},
-    OPTION_OTHER_CARD_ROW(card.other_card,
-                          "with --gpu: take a file that names another card for that one"),
+    OPTION_OTHER_CARD_ROW(card.other_card, "with --gpu: accept a file that names another card"),
     {"--op", OPTION_TEXT, FIELD(op), "OP", NULL,
-     "nccl-tests: the collective, where the output does not tell which"},
+     "nccl-tests: the collective, if the output does not name it"},
     {"--gpus", OPTION_SOME, FIELD(watch.gpus), "N", NULL, "failures: GPUs that were watched"},
     {"--gpus-per-node", OPTION_SOME, FIELD(gpus_per_node), "N", NULL,
-     "failures: of them in a node (8); pytorch: cards of a node (those that the process saw)"},
+     "failures: GPUs per node (8); pytorch: GPUs per node (those that the process saw)"},
     {"--start", OPTION_TEXT, FIELD(watch.start), "DATE", NULL,
      "failures: when the watch began, as 2026-01-01 or 2026-01-01T08:00:00+01:00"},
     {"--end", OPTION_TEXT, FIELD(watch.end), "DATE", NULL,
      "failures: when it ended (the last moment that the log names)"},
     {"--merge", OPTION_TIME, FIELD(watch.merge_s), "TIME", NULL,
-     "failures: repeats within TIME are one (10min; of a table, 0s)"},
+     "failures: repeats within TIME count as one (10min; for a table 0s)"},
     {"--host", OPTION_TEXT, FIELD(watch.host), "NAME", NULL,
-     "xid: the node that the log is of, where it names none (dmesg -T)"},
+     "xid: the node that wrote the log, if the log does not name it (dmesg -T)"},
     {"--catalogue", OPTION_FOLDER, FIELD(card.catalogue), "DIR", NULL,
-     "look --gpu up in DIR, not in the built-in catalogue"},
+     "look --gpu up in DIR instead of the built-in catalogue"},
     {"--config", OPTION_INPUT, FIELD(config), "FILE", NULL,
      "mllog: the submitter's config_*.sh of that run; nothing of it is executed"},
     {"--row", OPTION_FLAG, FIELD(row), NULL, NULL,
-     "mllog: print a row as `orrery validate` reads it, in place of a scenario"},
+     "mllog: print a row as `orrery validate` reads it, instead of a scenario"},
     OPTION_CHAKRA_ROWS(messages),
     OPTION_END};
 static int no_name(const char *wanted, struct session *session)
@@ -128,16 +127,16 @@ static int run(const void *line, struct session *session)
 
 const struct command command_import = {
     .head = {.name = "import",
-             .doc = "reads what other programs measured or logged into what a scenario takes"},
+             .doc = "turns measurements and logs of other programs into parts of a scenario"},
     .positional = "[KIND FILE]",
     .options = options,
     .bytes = sizeof(struct import_arguments),
     .rows = import_print_names,
     .word = word,
     .details =
-        "FILE may be -, standard input; what gzip packed is unpacked.\n"
-        "exit code: 0 read, 1 --output cannot be written, 2 wrong usage, 3 no such file, or it is\n"
-        "not as its kind says",
+        "FILE may be - (standard input); gzip files are decompressed.\n"
+        "exit code: 0 read, 1 --output cannot be written, 2 wrong usage, 3 no such file, or\n"
+        "not a file of this kind",
     .example = "orrery import nccl-tests all_reduce.txt --gpu h100-80gb-sxm --output own.db",
     .run = run,
 };

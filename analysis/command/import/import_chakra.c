@@ -28,8 +28,8 @@ static const char *const takes[] = {"--eager", "--drop-missing", NULL};
 
 const struct import_kind import_chakra = {
     .head = {.name = "chakra",
-             .doc = "Chakra execution traces PREFIX.0.et and so on: checks them, and that\n"
-                    "they fit each other; 'orrery chakra' plays them"},
+             .doc = "Chakra execution traces PREFIX.0.et and so on: checks each, and that\n"
+                    "they fit together; 'orrery chakra' simulates them"},
     .file = "PREFIX",
     .takes = takes,
     .run = run,

@@ -9,7 +9,7 @@ static int run(struct importing *i)
 static const char *const takes[] = {IMPORT_TAKES_CARD, NULL};
 
 const struct import_kind import_nccl_topo = {
-    .head = {.name = "nccl-topo", .doc = "the same of the XML that NCCL_TOPO_DUMP_FILE writes"},
+    .head = {.name = "nccl-topo", .doc = "the same from the XML that NCCL_TOPO_DUMP_FILE writes"},
     .file = "FILE",
     .takes = takes,
     .bytes_max = IMPORT_BYTES_MAX,

@@ -30,7 +30,7 @@ struct scenario_arguments {
 #define OPTION_ALONE_ROW(scenario)                                                                 \
     {                                                                                              \
         "--alone", OPTION_FLAG, FIELD(scenario.alone), NULL, NULL,                                 \
-            "the scenario is a stranger's: it may name files beside it, and none elsewhere"        \
+            "do not trust the scenario: it may name files in its own folder only"                  \
     }
 
 /* For the reader of scenarios; borrows. */

@@ -15,8 +15,8 @@ struct message_arguments {
      FIELD_GIVEN(messages.eager_bytes, messages.has_eager),                                        \
      "BYTES",                                                                                      \
      NULL,                                                                                         \
-     "a message of so many bytes does not wait for its receiver (4MiB, NCCL's buffer; 0: each "    \
-     "waits)"},                                                                                    \
+     "messages of at most so many bytes do not wait for the receiver (4MiB, "                      \
+     "NCCL's buffer; 0: all wait)"},                                                               \
     {                                                                                              \
         "--drop-missing", OPTION_FLAG, FIELD(messages.drop_missing), NULL, NULL,                   \
             "leave out and count dependencies on nodes that are not in the traces"                 \

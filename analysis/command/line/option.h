@@ -90,7 +90,7 @@ struct option_conflict {
 const struct option *option_find(const struct option *options, const char *name, size_t length);
 /* The type of the member that an option of this type fills. */
 enum option_member option_member_of(enum option_type type);
-/* The sentence of --help and completion, with the default: "how many layouts lead (10)". */
+/* The sentence of --help and completion, with the default: "number of layouts to list (10)". */
 const char *option_doc(const struct option *option, char out[OPTION_DOC_BYTES]);
 
 #define OPTION_MEMBER(member)                                                                      \
@@ -129,7 +129,7 @@ const char *option_doc(const struct option *option, char out[OPTION_DOC_BYTES]);
 #define OPTION_CATALOGUE_ROW(catalogue)                                                            \
     {                                                                                              \
         "--catalogue", OPTION_FOLDER, FIELD(catalogue), "DIR", NULL,                               \
-            "read hardware, models and software from DIR, not from the built-in catalogue"         \
+            "read hardware, models and software from DIR, instead of the built-in catalogue"       \
     }
 #define OPTION_THREADS_ROW(threads, text)                                                          \
     {                                                                                              \

@@ -18,26 +18,26 @@ struct stated_arguments {
      FIELD(stated.model),                                                                          \
      "NAME",                                                                                       \
      NULL,                                                                                         \
-     "a model of the catalogue, or a Hugging Face config.json, in place of a file"},               \
+     "a model of the catalogue or a Hugging Face config.json, in place of a file"},                \
         {"--gpu", OPTION_TEXT, FIELD(stated.gpu), "NAME", NULL, "with --model: kind of GPU"},      \
-        {"--gpus", OPTION_SOME, FIELD(stated.gpus), "N", NULL, "with --model: how many (8)"},      \
+        {"--gpus", OPTION_SOME, FIELD(stated.gpus), "N", NULL, "with --model: GPU count (8)"},     \
         {"--sequence",                                                                             \
          OPTION_SOME,                                                                              \
          FIELD(stated.sequence),                                                                   \
          "N",                                                                                      \
          NULL,                                                                                     \
-         "with --model: tokens of a sequence (8192, or all of its positions)"},                    \
+         "with --model: tokens per sequence (8192, or its positions if fewer)"},                   \
         {"--global-batch",                                                                         \
          OPTION_SOME,                                                                              \
          FIELD(stated.global_batch),                                                               \
          "N",                                                                                      \
          NULL,                                                                                     \
-         "with --model: sequences of a step (one for each GPU)"},                                  \
+         "with --model: sequences per step (one for each GPU)"},                                   \
         {"--tokens", OPTION_TEXT, FIELD(stated.tokens),                                            \
-         "N",        NULL,        "with --model: tokens of the whole training, as in 15T"},        \
+         "N",        NULL,        "with --model: tokens of the training run, as in 15T"},          \
     {                                                                                              \
         "--software", OPTION_TEXT, FIELD(stated.software), "NAME", NULL,                           \
-            "with --model: the framework (the middle of all)"                                      \
+            "with --model: framework (unnamed: the middle of all)"                                 \
     }
 
 /* Do these words state one scenario? Not none, nor two: a file as well as options. */

@@ -12,52 +12,52 @@
 static const struct option options[] = {
     OPTION_STATED_ROWS(stated),
     {"--best", OPTION_CHOICE, FIELD_GIVEN(terms.best, terms.has_best), "WHAT", search_best_names,
-     "what the first one is the best by: the shortest step, the most tokens a second, the "
-     "cheapest token, the soonest end, or the most tokens a day that are left by failures (step; "
-     "with failures goodput)"},
+     "order of the list: the shortest step, the most tokens per second, the cheapest token, the "
+     "earliest end, or the most tokens per day that failures leave (step; with failures goodput)"},
     {"--deadline", OPTION_TIME, FIELD(terms.deadline_s), "TIME", NULL,
-     "the whole training may take so long, as in 60d"},
+     "longest time that the whole training run may take, as in 60d"},
     {"--budget", OPTION_MONEY, FIELD(terms.budget_usd), "MONEY", NULL,
-     "and may cost so much, as in 5MUSD"},
+     "most that the whole training run may cost, as in 5MUSD"},
     {"--most-gpus", OPTION_SOME, FIELD(terms.gpus_max), "N", NULL,
-     "machines may have so many; with --model and no --gpus, each size up to it is searched"},
+     "most GPUs that a machine may have; with --model and without --gpus, every size up to it is "
+     "searched"},
     {"--hold", OPTION_TEXT, FIELD(hold), "KEYS", NULL,
-     "keys of the layout that stay as the scenario has them, as in tp,recompute"},
+     "keys of the layout that keep their values in the scenario, as in tp,recompute"},
     {"--headroom", OPTION_SHARE, FIELD_USUAL(headroom_ratio, HEADROOM_USUAL), "SHARE", NULL,
-     "memory that a layout must leave free, as predicted peaks are off by as much"},
-    {"--top", OPTION_SOME, FIELD_USUAL(top, "10"), "N", NULL, "how many layouts lead"},
+     "share of the memory that a layout must leave free, since predicted peaks are off by as much"},
+    {"--top", OPTION_SOME, FIELD_USUAL(top, "10"), "N", NULL, "number of layouts to list"},
     {"--mtbf", OPTION_TEXT, FIELD(mtbf), "TIME", NULL,
-     "failures: mean time between those of one GPU, as in 5.8y, or the name of a fleet; the "
-     "leaders' weeks are played (those of a scenario with run: in any case)"},
+     "mean time between failures of one GPU, as in 5.8y, or the name of a fleet; weeks of the "
+     "leading layouts are simulated (always for a scenario with run:)"},
     {"--seeds", OPTION_SOME, FIELD_USUAL(seeds, "16"), "N", NULL,
-     "how often weeks are played, with other failures each time"},
+     "replications of the weeks, each with other failures"},
     {"--pareto", OPTION_FLAG, FIELD(output.pareto), NULL, NULL,
-     "find every layout that no other beats in time, cost and free memory, to 2% of the card"},
+     "list every layout that no other one beats in time, cost and free memory (to 2% of the card)"},
     {"--measured", OPTION_STEP, FIELD(measured), "STEP", NULL,
-     "a step that you measured, as of run: shifts the forecasts and makes them surer"},
+     "a measured step time, as for run: corrects the predictions and narrows their intervals"},
     {"--vary", OPTION_VARY, FIELD(varies), "K=VALUES", NULL,
-     "the best layout of each of several machines, as in cluster.gpus=256,512,1024; may be "
+     "find the best layout for each of several machines, as in cluster.gpus=256,512,1024; may be "
      "repeated"},
     {"--why", OPTION_TEXT, FIELD(output.why), "KEYS", NULL,
-     "why a layout does not lead, as in tp=4,pp=4: the rule, the tensor, or the time"},
+     "explain why a layout does not lead, as in tp=4,pp=4: a rule, a tensor, or its time"},
     {"--launch", OPTION_CHOICE, FIELD_GIVEN(output.launch, output.has_launch), "FRAMEWORK",
-     launch_names, "print the script that starts the first one in place of the table"},
+     launch_names, "print the script that starts the first layout, instead of the table"},
     OPTION_JSON_ROW(output.json),
     {"--db", OPTION_DATABASE, FIELD(output.database), "FILE", NULL,
-     "write down in a database what is found out about each layout"},
+     "write the outcome of each layout to a database"},
     OPTION_MAX_DB_ROW(output.database),
     {"--resume", OPTION_FLAG, FIELD(output.database.resume), NULL, NULL,
-     "go on with the database of a search that was stopped"},
+     "continue an interrupted search with its database"},
     {"--shard", OPTION_TEXT, FIELD(share.shard), "I/N", NULL,
-     "search the part I of N, I from 1, into a database of its own, for `orrery merge`; auto and "
-     "auto/N: as of a study"},
+     "search part I of N (from 1) into a database of its own, for `orrery merge`; auto and auto/N: "
+     "as for a study"},
     {"--emit", OPTION_CHOICE, FIELD_GIVEN(share.emit, share.has_emit), "ENGINE", emit_engine_names,
-     "search nothing; print a job file that searches in shards and merges them"},
+     "do not search: print a job file that searches in shards and merges them"},
     OPTION_SHARDS_ROW(share),
     OPTION_SCENARIO_ROWS(scenario),
-    OPTION_THREADS_ROW(share.threads,
-                       "threads that share the search (all processors); they change nothing in "
-                       "the results"),
+    OPTION_THREADS_ROW(
+        share.threads,
+        "threads that share the search (all processors); results do not depend on their number"),
     OPTION_END};
 static const struct option_conflict conflicts[] = {
     {"--gpus", "--most-gpus",
@@ -71,18 +71,24 @@ static int run(const void *given, struct session *session)
 
 const struct command command_plan = {
     .head = {.name = "plan",
-             .doc = "searches layouts: which fit, how fast, what they cost, and why not another"},
+             .doc = "searches layouts: which fit, how fast they are, what they cost, and why "
+                    "others do not lead"},
     .positional = "[SCENARIO]",
     .options = options,
     .bytes = sizeof(struct plan_arguments),
     .conflicts = conflicts,
-    .details = "What the scenario says of the layout is searched anew; --hold keeps a key. The "
-               "leaders\nare played op by op; the others were rejected by a rule, by memory, by a "
-               "bound, or\nby a step at pass detail (docs/planning.md). Ctrl-C keeps what was "
-               "found; with --db\nthe same line and --resume goes on. `mpirun -n 4 orrery plan "
-               "...` searches in "
-               "four ranks, and prints\nwhat one process prints.\nexit code: 0 found, 3 scenario "
-               "rejected, 4 nothing fits, 5 --max-db was reached, 130 interrupted",
+    .details = "The search chooses every key of the layout anew; --hold keeps the scenario's "
+               "value. The leading\n"
+               "layouts are simulated op by op; the others were rejected by a rule, by memory, by "
+               "a bound, or by\n"
+               "a step at pass detail (docs/planning.md). Ctrl-C keeps what was found; with --db "
+               "the same command\n"
+               "and --resume continue. `mpirun -n 4 orrery plan ...` searches in four ranks and "
+               "prints what one\n"
+               "process prints.\n"
+               "\n"
+               "exit code: 0 found, 3 scenario rejected, 4 nothing fits, 5 --max-db was reached, "
+               "130 interrupted",
     .example = "orrery plan --model llama3-70b --gpu h100-80gb-sxm --gpus 512 --global-batch 2048",
     .run = run,
 };

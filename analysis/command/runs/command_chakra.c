@@ -17,15 +17,15 @@ struct chakra_arguments {
     bool json;
 };
 #define ARGUMENTS struct chakra_arguments
-static const struct option options[] = {
-    {"--db", OPTION_DATABASE, FIELD(database), "FILE", NULL,
-     "a results database: ranks, groups, every node with its times; 'orrery report FILE' prints "
-     "it"},
-    {"--top", OPTION_SOME, FIELD_USUAL(top, "8"), "N", NULL, "ranks and groups that are listed"},
-    OPTION_CHAKRA_ROWS(messages),
-    OPTION_SCENARIO_ROWS(scenario),
-    OPTION_JSON_ROW(json),
-    OPTION_END};
+static const struct option options[] = {{"--db", OPTION_DATABASE, FIELD(database), "FILE", NULL,
+                                         "write a results database: ranks, groups, every node with "
+                                         "its times; 'orrery report FILE' prints it"},
+                                        {"--top", OPTION_SOME, FIELD_USUAL(top, "8"), "N", NULL,
+                                         "number of ranks and of groups to list"},
+                                        OPTION_CHAKRA_ROWS(messages),
+                                        OPTION_SCENARIO_ROWS(scenario),
+                                        OPTION_JSON_ROW(json),
+                                        OPTION_END};
 
 /* The files of the ranks are read like any other: no output may take their names. */
 static int spare_traces(const struct chakra_arguments *a, struct arena *arena,
@@ -127,13 +127,16 @@ static int run(const void *line, struct session *session)
 
 const struct command command_chakra = {
     .head = {.name = "chakra",
-             .doc = "plays Chakra execution traces, one a rank, on the cluster of a scenario"},
+             .doc =
+                 "simulates Chakra execution traces, one per rank, on the cluster of a scenario"},
     .positional = "SCENARIO PREFIX",
     .options = options,
     .bytes = sizeof(struct chakra_arguments),
-    .details = "The traces are PREFIX.0.et, PREFIX.1.et and so on. Of the scenario count cluster,\n"
-               "placement, software, precision and perturbations; model and layout do not, the\n"
-               "traces say what is done. 'orrery import chakra PREFIX' checks them alone.",
+    .details =
+        "The traces are PREFIX.0.et, PREFIX.1.et and so on. The scenario's cluster,\n"
+        "placement, software, precision and perturbations are used; its model and layout are not, "
+        "since\n"
+        "the traces say what each rank does. 'orrery import chakra PREFIX' only checks the traces.",
     .example = "orrery chakra scenarios/hello-8-gpus.yaml traces/llama --db llama.db",
     .run = run,
 };

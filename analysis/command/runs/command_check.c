@@ -71,11 +71,12 @@ static int run(const void *line, struct session *session)
 }
 
 const struct command command_check = {
-    .head = {.name = "check", .doc = "tells every problem of a scenario in one pass"},
+    .head = {.name = "check", .doc = "reports every problem of a scenario in one pass"},
     .positional = "SCENARIO",
     .options = options,
     .bytes = sizeof(struct check_arguments),
-    .details = "exit code: 0 no errors (warnings may stand), 3 what 'orrery run' rejects with 3",
+    .details =
+        "exit code: 0 no errors (there may be warnings), 3 'orrery run' would reject the scenario",
     .example = "orrery check scenarios/llama3-70b-64xh100.yaml --set layout.tp=6",
     .run = run,
 };

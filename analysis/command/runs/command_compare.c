@@ -14,17 +14,17 @@
 #define ARGUMENTS struct compare_arguments
 static const struct option options[] = {
     {"--set", OPTION_SET, FIELD(scenario.sets), "K=V", NULL,
-     "change a key of B (with --trace of A), a scenario, as in --set layout.tp=4; may be repeated"},
+     "change a key of the scenario B (with --trace: A), as in --set layout.tp=4; may be repeated"},
     {"--catalogue", OPTION_FOLDER, FIELD(scenario.catalogue), "DIR", NULL,
-     "read hardware, models and software of scenarios from DIR, not from the built-in catalogue"},
+     "read hardware, models and software of scenarios from DIR, instead of the built-in catalogue"},
     {"--seed", OPTION_COUNT, FIELD_GIVEN(scenario.seed, scenario.has_seed), "N", NULL,
      "seed of every random stream of scenarios"},
     {"--trace", OPTION_INPUT, FIELD(trace), "FILE", NULL,
-     "a trace of the PyTorch profiler: its step beside that of A, a scenario, span by span"},
+     "a trace of the PyTorch profiler: compare its step with that of the scenario A, span by span"},
     {"--rank", OPTION_COUNT, FIELD_GIVEN(rank, has_rank), "N", NULL,
      "with --trace: the rank to simulate (that of the trace)"},
     {"--step", OPTION_COUNT, FIELD_GIVEN(step, has_step), "N", NULL,
-     "with --trace: ProfilerStep#N of it (the last one)"},
+     "with --trace: its ProfilerStep#N (the last one)"},
     OPTION_OTHER_CARD_ROW(
         other_card, "with --trace: compare although it names another card than the scenario's"),
     {"--csv", OPTION_FLAG, FIELD(csv), NULL, NULL,
@@ -185,16 +185,19 @@ static int run(const void *line, struct session *session)
 
 const struct command command_compare = {
     .head = {.name = "compare",
-             .doc = "where the difference between two runs or scenarios comes from, term by term"},
+             .doc = "explains the difference between two runs or scenarios, term by term"},
     .positional = "A [B]",
     .options = options,
     .bytes = sizeof(struct compare_arguments),
     .conflicts = conflicts,
     .details = "A and B are databases of `run`, or scenarios, which are simulated.\n"
-               "With --trace FILE, which torch.profiler wrote, A alone: kernels by kind, exposed\n"
-               "communication, the worst spans, and what has no partner on either side.\n"
+               "With --trace FILE, written by torch.profiler, give A alone: the report has kernels "
+               "by kind,\n"
+               "exposed communication, the worst spans, and the spans without a counterpart on "
+               "either side.\n"
                "exit code: 0 compared, 1 no such file or a damaged one, 3 a scenario or a trace "
-               "rejected,\n4 one does not fit in memory: then memory and settings are compared",
+               "rejected,\n"
+               "4 one does not fit in memory: then memory and settings are compared",
     .example = "orrery compare llama3-70b-64xh100.db scenarios/llama3-70b-64xh100.yaml --set "
                "layout.pp=4",
     .run = run,

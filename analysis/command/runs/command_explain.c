@@ -27,20 +27,18 @@ struct explain_arguments {
 #define ARGUMENTS struct explain_arguments
 static const struct option options[] = {
     {"--walls", OPTION_FLAG, FIELD(walls), NULL, NULL,
-     "the page that is worked out on an envelope, beside what is simulated: FILE is a scenario or "
-     "a "
-     "database that holds one, or --model and --gpu stand for one"},
+     "back-of-the-envelope estimates next to the simulated figures; FILE is a scenario or a "
+     "database that holds one, or --model and --gpu replace it"},
     OPTION_STATED_ROWS(stated),
     {"--mfu", OPTION_RATIO, FIELD(mfu_ratio), "SHARE", NULL,
-     "with --walls: the MFU that the envelope takes for granted (40%)"},
+     "with --walls: the MFU that the estimates assume (40%)"},
     {"--bandwidth", OPTION_TEXT, FIELD(bandwidth), "RATE", NULL,
-     "with --walls: of a GPU, at which the envelope reduces gradients (100GB/s)"},
+     "with --walls: bandwidth of a GPU at which the estimates reduce gradients (100GB/s)"},
     {"--svg", OPTION_PICTURE, FIELD(svg), "FILE", NULL,
-     "of a database: draw what a tenth more or less of each hardware figure does"},
+     "for a database: draw the effect of 10 % more or less of each hardware figure"},
     OPTION_SCENARIO_ROWS(scenario),
-    OPTION_THREADS_ROW(threads,
-                       "threads that share the simulations (all processors); they change nothing "
-                       "in the results"),
+    OPTION_THREADS_ROW(threads, "threads that share the simulations (all processors); results do "
+                                "not depend on their number"),
     OPTION_JSON_ROW(json),
     OPTION_END};
 
@@ -210,8 +208,8 @@ static int run(const void *line, struct session *session)
 
 const struct command command_explain = {
     .head = {.name = "explain",
-             .doc = "why a step takes what it takes, and what would make it shorter; which wall a "
-                    "job meets"},
+             .doc = "explains why a step takes as long as it does and what would shorten it; with "
+                    "--walls, what limits a job"},
     .positional = "[FILE]",
     .options = options,
     .bytes = sizeof(struct explain_arguments),

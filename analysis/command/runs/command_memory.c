@@ -12,13 +12,13 @@ struct memory_arguments {
     bool json, verbose;
 };
 #define ARGUMENTS struct memory_arguments
-static const struct option options[] = {OPTION_SCENARIO_ROWS(scenario),
-                                        {"--limit", OPTION_SOME, FIELD_USUAL(limit, "16384"),
-                                         "GPUS", NULL,
-                                         "look for the smallest cluster up to this many GPUs"},
-                                        OPTION_JSON_ROW(json),
-                                        OPTION_VERBOSE_ROW(verbose),
-                                        OPTION_END};
+static const struct option options[] = {
+    OPTION_SCENARIO_ROWS(scenario),
+    {"--limit", OPTION_SOME, FIELD_USUAL(limit, "16384"), "GPUS", NULL,
+     "search for the smallest cluster of at most this many GPUs"},
+    OPTION_JSON_ROW(json),
+    OPTION_VERBOSE_ROW(verbose),
+    OPTION_END};
 
 static void tell(const struct memory_arguments *arguments, struct session *session,
                  const struct result *result)
@@ -75,8 +75,8 @@ static int run(const void *line, struct session *session)
 
 const struct command command_memory = {
     .head = {.name = "memory",
-             .doc =
-                 "what fills the memory of each stage, where it ends, and how many GPUs it takes"},
+             .doc = "shows what fills the memory of each stage, where it runs out, and how many "
+                    "GPUs are needed"},
     .positional = "SCENARIO",
     .options = options,
     .bytes = sizeof(struct memory_arguments),

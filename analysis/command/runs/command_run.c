@@ -38,28 +38,26 @@ static const struct option options[] = {
     OPTION_SCENARIO_ROWS(scenario),
     OPTION_ALONE_ROW(scenario),
     {"--unfold", OPTION_FLAG, FIELD(unfold), NULL, NULL,
-     "simulate every rank by itself, not one for each class of alike ranks"},
+     "simulate every rank, instead of one for each class of equivalent ranks"},
     {"--detail", OPTION_CHOICE, FIELD_GIVEN(detail, has_detail), "LEVEL", detail_names,
-     "how much of the timeline is recorded (op; with --unfold step)"},
+     "how much of the timeline to record (op; with --unfold step)"},
     {"--db", OPTION_DATABASE, FIELD(database), "FILE", NULL,
      "the database to write (NAME.db in this folder, NAME from the scenario's file)"},
     OPTION_NO_DB_ROW(database),
     OPTION_MAX_DB_ROW(database),
     OPTION_UNCERTAINTY_ROW(draws, uncertain,
-                           "how sure the step is: draws the uncertain figures of the catalogue N "
-                           "times (128) and simulates each draw"),
+                           "uncertainty of the step time: draw the uncertain figures of the "
+                           "catalogue N times (128) and simulate each draw"),
     {"--against", OPTION_INPUT, FIELD(against), "SCENARIO", NULL,
-     "with --uncertainty: how probably this step is faster than that of another scenario, which "
-     "takes no --set"},
+     "with --uncertainty: probability that this step is faster than that of another scenario, to "
+     "which --set does not apply"},
     {"--measured", OPTION_STEP, FIELD(measured), "STEP", NULL,
-     "a step that you measured: step=3.1s of this scenario, mine.yaml:step=3.1s of another with "
-     "this "
-     "software on this card; shifts the forecast and makes it surer (implies --uncertainty); may "
-     "be repeated"},
-    OPTION_THREADS_ROW(threads,
-                       "threads that read the timeline of the step and share the draws of "
-                       "--uncertainty (all processors; one to read a small step); they change "
-                       "nothing in the results"),
+     "a measured step time: step=3.1s for this scenario, mine.yaml:step=3.1s for another one with "
+     "the same software and card; corrects the prediction and narrows its interval (implies "
+     "--uncertainty); may be repeated"},
+    OPTION_THREADS_ROW(
+        threads, "threads that read the timeline of the step and share the draws of --uncertainty "
+                 "(all processors; one for a small step); results do not depend on their number"),
     OPTION_JSON_ROW(json),
     OPTION_VERBOSE_ROW(verbose),
     OPTION_END};
@@ -374,7 +372,7 @@ const struct command command_run = {
     .conflicts = conflicts,
     .details =
         "exit code: 0 done, 3 scenario rejected, 4 out of memory (the database then holds the\n"
-        "ledger up to there), 5 a limit: --max-db, or failures and stops without an end",
+        "ledger up to there), 5 a limit: --max-db, or endless failures and stops",
     .example = "orrery run scenarios/llama3-70b-64xh100.yaml",
     .run = run,
 };

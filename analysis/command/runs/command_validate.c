@@ -27,18 +27,18 @@ static const struct option options[] = {
     {"--where", OPTION_TEXT, FIELD(where), "K=A,B", NULL,
      "only rows whose column K holds A or B, as in schedule=1f1b,interleaved"},
     {"--worst", OPTION_COUNT, FIELD_GIVEN(worst, has_worst), "N", NULL,
-     "print only the N rows with the largest errors; 0: statistics alone"},
+     "print only the N rows with the largest errors; 0: only the statistics"},
     {"--explain", OPTION_TEXT, FIELD(explain), "ROW", NULL,
-     "print the scenario that this row became, every key with where its value comes from; kinds "
-     "of file without a step behind a row: its columns"},
+     "print the scenario made from this row, each key with the origin of its value; for kinds of "
+     "file whose rows are not steps, print the columns"},
     {"--profile", OPTION_INPUT, FIELD(profile), "FILE", NULL,
-     "kernel times of FILE, as by cluster.profile, for rows of its card"},
+     "use the kernel times of FILE for rows of its card, as cluster.profile does"},
     OPTION_UNCERTAINTY_ROW(draws, uncertain,
-                           "of steps: do 80 % intervals cover 80 % of the clean rows? Draws the "
-                           "figures of each row N times (16)"),
+                           "for steps: check whether 80 % intervals cover 80 % of the clean rows; "
+                           "draws the figures of each row N times (16)"),
     {"--detail", OPTION_CHOICE, FIELD(detail), "LEVEL", validate_detail_names,
-     "of steps: how their time is predicted, by the engine (op, the default) or as a search ranks "
-     "layouts (pass)"},
+     "for steps: predict their time with the engine (op, the default) or as a search ranks layouts "
+     "(pass)"},
     {"--svg", OPTION_PICTURE, FIELD(svg), "FILE", NULL,
      "draw the clean rows: predicted against measured, and errors by number of GPUs"},
     {"--csv", OPTION_FLAG, FIELD(csv), NULL, NULL, "print the rows as CSV instead of text"},
@@ -159,12 +159,11 @@ const struct command command_validate = {
     .bytes = sizeof(struct validate_arguments),
     .conflicts = conflicts,
     .details =
-        "The columns tell the kind of file: steps, layers, pipeline, collectives, kernels,\n"
+        "The columns determine the kind of file: steps, layers, pipeline, collectives, kernels,\n"
         "operators, memory. Every row is predicted from its own columns and the catalogue\n"
         "alone. A row that cannot be simulated is refused with its reason and counted apart,\n"
-        "in the lines 'refused': it is no error and no false out-of-memory, and a layout\n"
-        "that is refused is never the one chosen. Rows of quality degraded are listed and not\n"
-        "counted.",
+        "in the lines 'refused': it is neither an error nor a false out-of-memory, and a refused\n"
+        "layout is never the chosen one. Rows of quality 'degraded' are listed but not counted.",
     .example = "orrery validate tests/validation/layers.csv",
     .run = run,
 };

@@ -31,7 +31,7 @@ struct share_arguments {
 #define OPTION_SHARDS_ROW(share)                                                                   \
     {                                                                                              \
         "--shards", OPTION_SOME, FIELD_GIVEN_USUAL(share.shards, share.has_shards, "8"), "N",      \
-            NULL, "of --emit: how many"                                                            \
+            NULL, "with --emit: number of shards"                                                  \
     }
 
 /* Prints the file for a line (share->emit); `db`: the database of the whole. False with a sentence

@@ -11,16 +11,17 @@ struct merge_arguments {
 #define ARGUMENTS struct merge_arguments
 static const struct option options[] = {
     {"--db", OPTION_DATABASE, FIELD(study.database), "FILE", NULL,
-     "the database to write; of a study it must be given"},
+     "the database to write (required for a study)"},
     OPTION_MAX_DB_ROW(study.database),
     {"--svg", OPTION_PICTURE, FIELD(study.svg), "FILE", NULL, "draw the curve"},
     {"--csv", OPTION_FLAG, FIELD(study.csv), NULL, NULL, "print a line for each point as CSV"},
     OPTION_JSON_ROW(study.json),
-    {"--why", OPTION_TEXT, FIELD(plan.why), "KEYS", NULL, "of a plan: why a layout does not lead"},
+    {"--why", OPTION_TEXT, FIELD(plan.why), "KEYS", NULL,
+     "for a plan: explain why a layout does not lead"},
     {"--launch", OPTION_CHOICE, FIELD_GIVEN(plan.launch, plan.has_launch), "FRAMEWORK",
-     launch_names, "of a plan: print the script that starts the first one"},
+     launch_names, "for a plan: print the script that starts the first layout"},
     {"--pareto", OPTION_FLAG, FIELD(plan.pareto), NULL, NULL,
-     "of a plan: every layout that no other beats in time, cost and free memory"},
+     "for a plan: list every layout that no other one beats in time, cost and free memory"},
     OPTION_END};
 static const struct option_conflict conflicts[] = {
     {"--csv", "--json", "--csv or --json, not both: they go to the same place"},
@@ -58,18 +59,23 @@ static int run(const void *line, struct session *session)
 }
 
 const struct command command_merge = {
-    .head = {.name = "merge",
-             .doc = "joins the shards of a study or a plan into what a single process writes"},
+    .head =
+        {.name = "merge",
+         .doc =
+             "joins the shards of a study or a plan into what a single process would have written"},
     .positional = "DB...",
     .options = options,
     .bytes = sizeof(struct merge_arguments),
     .conflicts = conflicts,
     .details =
-        "Shards are what `orrery study --shard i/n` or `orrery plan --shard i/n` wrote, in any "
-        "order.\nThe rows are those that one process would have written, and so is what it "
-        "prints. Missing,\nduplicate, incomplete or foreign shards are refused.\n\n"
-        "exit code: 0 done, 1 the shards do not make a whole, 4 nothing fits in memory, 5 "
-        "--max-db\nwas reached",
+        "Shards are what `orrery study --shard i/n` or `orrery plan --shard i/n` wrote, in "
+        "any order.\n"
+        "Rows and report are those of a single process. Missing, duplicate, incomplete or "
+        "foreign shards\n"
+        "are refused.\n"
+        "\n"
+        "exit code: 0 done, 1 shards are missing or do not belong together, 4 nothing fits in\n"
+        "memory, 5 --max-db was reached",
     .example = "orrery merge weeks.study.*of8.db --db weeks.study.db",
     .run = run,
 };

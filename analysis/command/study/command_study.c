@@ -37,14 +37,14 @@ static const struct option options[] = {
     {"--vary", OPTION_VARY, FIELD(varies), "K=VALUES", NULL,
      "a key and its values: K=a,b,c or K=A..B:N or K=A..B:log:N (N: 25); may be repeated"},
     {"--seeds", OPTION_SOME, FIELD_GIVEN_USUAL(seeds, has_seeds, "100"), "N", NULL,
-     "replications of each point, the same failures at every point"},
+     "replications of each point, with the same failures at every point"},
     {"--confidence", OPTION_RATIO, FIELD(confidence_ratio), "SHARE", NULL,
      "stop a point when the 95 % interval of the objective is within this share of it; --seeds is "
      "then the most"},
     {"--objective", OPTION_TEXT, FIELD(objective), "METRIC", NULL,
-     "what the best point is best in (goodput; tokens_per_s without weeks)"},
+     "metric by which the best point is chosen (goodput; tokens_per_s without weeks)"},
     {"--top", OPTION_SOME, FIELD(top), "N", NULL,
-     "list the best N points only, best first (all, in the order of the grid)"},
+     "list only the best N points, best first (all, in the order of the grid)"},
     {"--svg", OPTION_PICTURE, FIELD(output.svg), "FILE", NULL, "draw the curve"},
     {"--csv", OPTION_FLAG, FIELD(output.csv), NULL, NULL, "print a line for each point as CSV"},
     OPTION_JSON_ROW(output.json),
@@ -53,12 +53,12 @@ static const struct option options[] = {
     OPTION_NO_DB_ROW(output.database),
     OPTION_MAX_DB_ROW(output.database),
     {"--resume", OPTION_FLAG, FIELD(output.database.resume), NULL, NULL,
-     "go on with the points of an interrupted study"},
+     "continue an interrupted study"},
     {"--shard", OPTION_TEXT, FIELD(share.shard), "I/N", NULL,
-     "play the part I of N, I from 1, into a database of its own, for `orrery merge`; auto: as the "
-     "Slurm array or mpirun says that this is part of; auto/N: as the Kubernetes Job says"},
+     "simulate part I of N (from 1) into a database of its own, for `orrery merge`; auto: the part "
+     "that the Slurm array or mpirun assigns; auto/N: the part that the Kubernetes Job assigns"},
     {"--emit", OPTION_CHOICE, FIELD_GIVEN(share.emit, share.has_emit), "ENGINE", emit_engine_names,
-     "play nothing; print a job file that plays the study in shards and merges them"},
+     "do not simulate: print a job file that simulates the study in shards and merges them"},
     OPTION_SHARDS_ROW(share),
     OPTION_THREADS_ROW(share.threads, "threads that share the replications (all processors)"),
     OPTION_SCENARIO_ROWS(scenario),
@@ -474,21 +474,24 @@ const struct command command_study = {
     .head =
         {.name = "study",
          .doc =
-             "sweeps keys of a scenario over many seeds: what comes out, and where the best lies"},
+             "varies keys of a scenario over many seeds: the results, and where the optimum lies"},
     .positional = "SCENARIO",
     .database = ".study.db",
     .options = options,
     .bytes = sizeof(struct study_arguments),
     .conflicts = conflicts,
     .details = "Every point meets the same failures (common random numbers), so differences are\n"
-               "sharper than each mean. Points that break a rule are counted by it and left out.\n"
-               "Ctrl-C finishes the present point, keeps what is done and prints the line that "
-               "goes on;\na study that was killed goes on with --resume too. While it runs, its "
-               "points can be\nread: sqlite3 NAME.study.db.partial. A shard writes "
-               "NAME.study.IofN.db.\n\n"
-               "mpirun -n 4 orrery study ... plays it in four ranks and writes what one process "
-               "writes; the\nsame line goes on where they were stopped. 'orrery doctor' says "
-               "whether this build has MPI.\n\n"
+               "known more precisely than each mean. Points that break a rule are left out and "
+               "counted by rule.\n"
+               "Ctrl-C finishes the current point, keeps what is done and prints the command that "
+               "continues; a\n"
+               "study that was killed also continues with --resume. While it runs, its points can "
+               "be read:\n"
+               "sqlite3 NAME.study.db.partial. A shard writes NAME.study.IofN.db.\n\n"
+               "`mpirun -n 4 orrery study ...` simulates it in four ranks and writes what one "
+               "process writes; the\n"
+               "same command continues where it was stopped. 'orrery doctor' says whether this "
+               "build has MPI.\n\n"
                "exit code: 0 done, 3 scenario or --vary rejected, 4 no point fits in memory, 5\n"
                "--max-db was reached, 130 interrupted",
     .example = "orrery study scenarios/weeks/llama3-405b-54-days.yaml "

@@ -193,6 +193,6 @@ static bool read_log(struct failure_reading *r)
 const struct failure_format_kind failure_format_csv = {
     .head = {.name = "failures",
              .doc = "a table at,unit_kind,unit,cause[,repair]: laws fitted to it, as\n"
-                    "`failures:` of a scenario; with --output as a trace, too"},
+                    "`failures:` of a scenario; with --output also as a trace"},
     .read = read_log,
 };

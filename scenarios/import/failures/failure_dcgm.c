@@ -179,7 +179,7 @@ static bool read_log(struct failure_reading *r)
 
 const struct failure_format_kind failure_format_dcgm = {
     .head = {.name = "dcgm",
-             .doc = "the same of samples of DCGM_FI_DEV_XID_ERRORS with their times, or of the\n"
+             .doc = "the same from samples of DCGM_FI_DEV_XID_ERRORS with their times, or of the\n"
                     "JSON that Prometheus' query_range answers"},
     .read = read_log,
     .merge_s = FAILURE_BURST_S,

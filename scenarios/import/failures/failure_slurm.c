@@ -275,7 +275,7 @@ static bool read_log(struct failure_reading *r)
 }
 
 const struct failure_format_kind failure_format_slurm = {
-    .head = {.name = "slurm", .doc = "the same of sacct -P, jobcomp/filetxt or slurmctld's log"},
+    .head = {.name = "slurm", .doc = "the same from sacct -P, jobcomp/filetxt or slurmctld's log"},
     .read = read_log,
     .merge_s = FAILURE_BURST_S,
 };

@@ -143,7 +143,7 @@ static bool read_log(struct failure_reading *r)
 }
 
 const struct failure_format_kind failure_format_xid = {
-    .head = {.name = "xid", .doc = "the same of the kernel's log: NVIDIA's Xid and SXid"},
+    .head = {.name = "xid", .doc = "the same from the kernel's log: NVIDIA's Xid and SXid"},
     .read = read_log,
     .merge_s = FAILURE_BURST_S,
     .hostless = true,

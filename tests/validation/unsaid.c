@@ -6,7 +6,7 @@
  * where it was published. Their lowest and highest MFU (model FLOPs of the row's own scenario in
  * the measured time) are the range, widened by nothing; or a paper prints it (`low`, `high`). The
  * column `verdict` says where the prediction lies, in, above or below; any change of it is a
- * failure.
+ * failure, and so is a pattern that takes no row.
  *
  * usage: unsaid STEPS.csv UNSAID.csv */
 #include <fnmatch.h>
@@ -24,16 +24,6 @@ struct range {
     double low, high;
     unsigned rows;
 };
-
-static bool matches(const char *patterns, const char *id)
-{
-    char copy[512];
-    snprintf(copy, sizeof copy, "%s", patterns);
-    for (char *rest, *one = strtok_r(copy, " ", &rest); one; one = strtok_r(NULL, " ", &rest))
-        if (fnmatch(one, id, 0) == 0)
-            return true;
-    return false;
-}
 
 /* Is row `a` of the same card, format and kind of model as `b`? Longer sequences count scores that
  * a causal mask skips (published_mfu.h). */
@@ -61,16 +51,31 @@ static void take_row(const struct validation *v, size_t index, const struct conf
     scenario_destroy(s);
 }
 
+/* Widens the range by each row of a pattern. A pattern that takes none is a fault of the line. */
+static void take_pattern(const struct validation *v, const char *pattern,
+                         const struct configuration *of, struct range *out)
+{
+    const unsigned before = out->rows;
+    for (size_t i = 0; i < v->row_count; i++)
+        if (fnmatch(pattern, v->rows[i].id, 0) == 0)
+            take_row(v, i, of, out);
+    if (out->rows == before) {
+        printf("%s on %s: the pattern %s takes no row\n", of->model.name, of->gpu.name, pattern);
+        exit(1);
+    }
+}
+
 static struct range published(const struct validation *v, const struct csv *csv, size_t line,
                               const struct configuration *of)
 {
-    const char *patterns = csv_cell(csv, line, "rows"), *low = csv_cell(csv, line, "low");
+    const char *low = csv_cell(csv, line, "low");
     struct range out = {INFINITY, 0.0, 0};
+    char patterns[512];
     if (*low != '\0')
         return (struct range){atof(low), atof(csv_cell(csv, line, "high")), 0};
-    for (size_t i = 0; i < v->row_count; i++)
-        if (matches(patterns, v->rows[i].id))
-            take_row(v, i, of, &out);
+    snprintf(patterns, sizeof patterns, "%s", csv_cell(csv, line, "rows"));
+    for (char *rest, *one = strtok_r(patterns, " ", &rest); one; one = strtok_r(NULL, " ", &rest))
+        take_pattern(v, one, of, &out);
     return out;
 }
 

@@ -231,7 +231,7 @@ static void test_figures(void **state)
         {{.name = "", .memory_bytes = 85018279936.0, .sm_count = 132}, "h100-80gb-sxm", NULL},
         {{.name = "", .memory_bytes = 85018279936.0, .sm_count = 132},
          "mi300x-192gb",
-         "a card with 85.02 GB of memory"},
+         "a card with 85.02 GB of memory is not mi300x-192gb, which has 20"},
         {{.name = "Tesla T4", .memory_bytes = 15.6e9}, "h100-80gb-sxm", "'Tesla T4' with 15.6 GB"},
         {{.name = "", .nvlinks = 18},
          "v100-32gb-sxm",

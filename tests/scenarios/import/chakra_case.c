@@ -69,26 +69,41 @@ void chakra_case_wait(struct chakra_case *c, uint64_t id)
     chakra_case_number(c, 5, id);
 }
 
-/* An attribute whose value is a number: name, then the value, in a message. */
-static void put_attribute(struct chakra_case *c, const char *name, unsigned field, uint64_t value)
+static void put_attribute(struct chakra_case *c, const struct chakra_case *inner)
+{
+    chakra_case_varint(c, 10 << 3 | 2);
+    chakra_case_varint(c, inner->message_count);
+    for (size_t i = 0; i < inner->message_count; i++)
+        put(c, inner->message[i]);
+}
+
+void chakra_case_integer(struct chakra_case *c, const char *name, unsigned field, uint64_t value)
 {
     struct chakra_case inner = {.count = 0};
     chakra_case_text(&inner, 1, name);
     chakra_case_number(&inner, field, value);
-    chakra_case_varint(c, 10 << 3 | 2);
-    chakra_case_varint(c, inner.message_count);
-    for (size_t i = 0; i < inner.message_count; i++)
-        put(c, inner.message[i]);
+    put_attribute(c, &inner);
+}
+
+void chakra_case_fixed(struct chakra_case *c, const char *name, unsigned field, unsigned bytes,
+                       uint64_t value)
+{
+    struct chakra_case inner = {.count = 0};
+    chakra_case_text(&inner, 1, name);
+    chakra_case_varint(&inner, field << 3 | (bytes == 8 ? 1 : 5));
+    for (unsigned i = 0; i < bytes; i++)
+        put(&inner, (uint8_t)(value >> 8 * i));
+    put_attribute(c, &inner);
 }
 
 void chakra_case_count(struct chakra_case *c, const char *name, int64_t value)
 {
-    put_attribute(c, name, 9, (uint64_t)value);
+    chakra_case_integer(c, name, 9, (uint64_t)value);
 }
 
 void chakra_case_flag(struct chakra_case *c, const char *name, bool value)
 {
-    put_attribute(c, name, 27, value);
+    chakra_case_integer(c, name, 27, value);
 }
 
 void chakra_case_word(struct chakra_case *c, const char *name, const char *value)
@@ -96,10 +111,7 @@ void chakra_case_word(struct chakra_case *c, const char *name, const char *value
     struct chakra_case inner = {.count = 0};
     chakra_case_text(&inner, 1, name);
     chakra_case_text(&inner, 29, value);
-    chakra_case_varint(c, 10 << 3 | 2);
-    chakra_case_varint(c, inner.message_count);
-    for (size_t i = 0; i < inner.message_count; i++)
-        put(c, inner.message[i]);
+    put_attribute(c, &inner);
 }
 
 void chakra_case_collective(struct chakra_case *c, uint64_t id, int64_t comm_type, int64_t bytes,

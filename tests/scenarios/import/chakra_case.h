@@ -22,6 +22,10 @@ void chakra_case_node(struct chakra_case *c, uint64_t id, enum chakra_type type,
                       uint64_t duration_us);
 void chakra_case_wait(struct chakra_case *c, uint64_t id);                      /* data_deps */
 void chakra_case_count(struct chakra_case *c, const char *name, int64_t value); /* int64_val */
+/* The same as another integer of the schema: a varint, or `bytes` of fixed ones (4, 8). */
+void chakra_case_integer(struct chakra_case *c, const char *name, unsigned field, uint64_t value);
+void chakra_case_fixed(struct chakra_case *c, const char *name, unsigned field, unsigned bytes,
+                       uint64_t value);
 void chakra_case_flag(struct chakra_case *c, const char *name, bool value);
 void chakra_case_word(struct chakra_case *c, const char *name, const char *value);
 /* A collective of the schema's number among the ranks that name the group. */

@@ -124,6 +124,40 @@ static void test_collectives_among_all_ranks(void **state)
     }
 }
 
+/* A count may be any integer of AttributeProto (et_def.proto): int, uint, sint (zigzag), fixed and
+ * sfixed, of 32 and 64 bits; a value below zero is none. */
+static void test_counts_of_every_integer_type(void **state)
+{
+    static const struct {
+        unsigned field, fixed;
+        uint64_t five, below;
+    } types[] = {{7, 0, 5, UINT64_MAX},  {9, 0, 5, UINT64_MAX},  {11, 0, 5, 0},
+                 {13, 0, 5, UINT64_MAX}, {15, 0, 10, 9},         {17, 0, 10, 9},
+                 {19, 4, 5, 0},          {21, 8, 5, UINT64_MAX}, {23, 4, 5, UINT32_MAX},
+                 {25, 8, 5, UINT64_MAX}};
+    for (unsigned i = 0; i < sizeof types / sizeof types[0]; i++)
+        for (unsigned below = 0; below < 2; below++) {
+            struct chakra_bench b;
+            const uint64_t value = below ? types[i].below : types[i].five;
+            if (below && value == 0)
+                continue; /* no such value */
+            chakra_bench_begin(&b, 1);
+            chakra_case_node(&b.files[0], 1, CHAKRA_COMP, 7);
+            if (types[i].fixed > 0)
+                chakra_case_fixed(&b.files[0], "tensor_size", types[i].field, types[i].fixed,
+                                  value);
+            else
+                chakra_case_integer(&b.files[0], "tensor_size", types[i].field, value);
+            if (below) {
+                chakra_bench_refused(&b, "t.0.et", "tensor_size is below zero");
+                continue;
+            }
+            assert_true(chakra_bench_join(&b));
+            assert_true(b.traces[0].nodes[0].tensor_size == 5);
+            chakra_bench_end(&b);
+        }
+}
+
 /* Groups by name: two of four ranks each, beside each other; a third of one rank. */
 static void test_groups_are_who_names_them(void **state)
 {
@@ -227,6 +261,7 @@ int main(void)
         cmocka_unit_test(test_nodes_find_their_lanes),
         cmocka_unit_test(test_compute_without_duration_takes_the_cards_rates),
         cmocka_unit_test(test_collectives_among_all_ranks),
+        cmocka_unit_test(test_counts_of_every_integer_type),
         cmocka_unit_test(test_groups_are_who_names_them),
         cmocka_unit_test(test_collectives_meet_in_the_order_of_their_calls),
         cmocka_unit_test(test_barriers_meet_and_uneven_exchanges_take_the_largest),

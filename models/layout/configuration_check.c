@@ -90,10 +90,11 @@ static void check_placement(struct rule_report *r)
 {
     const struct topology_spec *cluster = &r->c->cluster;
     if (cluster->gpus > 0 && r->c->layout.placement == PLACEMENT_SCATTERED) {
-        rule_say(r, false, "layout.placement",
-                 "ranks go round nodes of %" PRIu64 " GPUs, and the last has %" PRIu64
-                 ": take packed, or as many GPUs of each node (cluster.nodes beside cluster.gpus)",
-                 cluster->node.gpus, cluster->gpus % cluster->node.gpus);
+        rule_say(
+            r, false, "layout.placement",
+            "ranks go round nodes of %" PRIu64 " GPUs, and the last has %" PRIu64
+            ": take packed, or equally many GPUs of each node (cluster.nodes with cluster.gpus)",
+            cluster->node.gpus, cluster->gpus % cluster->node.gpus);
     }
 }
 
@@ -274,16 +275,18 @@ static void check_recompute_layers(struct rule_report *r)
     const char *key = "layout.recompute_layers", *name = recompute_names[l->recompute];
     if (wanted && l->recompute_layers == 0) {
         rule_say(r, false, key, "%s needs recompute_layers: how many %s", name,
-                 group ? "share one kept input" : "of each chunk are computed again");
+                 group ? "share one kept input" : "of each chunk are recomputed");
     } else if (!wanted && l->recompute_layers > 0) {
-        rule_say(r, false, key, "recompute %s counts no layers: block and uniform do", name);
+        rule_say(r, false, key, "recompute %s takes no number of layers: block and uniform do",
+                 name);
     } else if (wanted && l->recompute_layers > most) {
         rule_say(r, false, key, "a chunk has at most %" PRIu64 " layers, not %" PRIu64 "%s", most,
-                 l->recompute_layers, group ? "" : ": to compute all again take recompute: full");
+                 l->recompute_layers,
+                 group ? "" : ": to recompute everything take recompute: full");
     } else if (group && l->recompute_layers > 1 && r->c->model.mtp_layers > 0) {
         rule_say(r, false, key,
-                 "the layer of a module that predicts further ahead shares its kept input with no "
-                 "other: take recompute_layers: 1, or mtp_layers: 0");
+                 "a multi-token prediction module shares its kept input with no other layer: take "
+                 "recompute_layers: 1, or mtp_layers: 0");
     } else if (group && l->data.sharding->gather == GATHER_UNITS &&
                configuration_shards(r->c) > 1 && gathered % l->recompute_layers != 0) {
         rule_say(r, false, key,
@@ -379,16 +382,15 @@ static void check_model(struct rule_report *r)
                  "%s has no %s peak: it cannot train in that precision; take %s", c->gpu.name,
                  c->training.precision->head.name, fastest_precision(&c->gpu));
     } else if (c->training.precision->gemm_peak == PEAK_BF16 && gpu_lacks_bf16(&c->gpu)) {
-        rule_say(
-            r, true, "training.precision",
-            "%s has no bf16 matrix units: products run at %.0f of the %.0f TFLOP/s that fp16 has",
-            c->gpu.name, c->gpu.peak_flops_per_s[PEAK_BF16] / TERA,
-            c->gpu.peak_flops_per_s[PEAK_FP16] / TERA);
+        rule_say(r, true, "training.precision",
+                 "%s has no bf16 matrix units: GEMMs run at %.0f of the %.0f TFLOP/s that fp16 has",
+                 c->gpu.name, c->gpu.peak_flops_per_s[PEAK_BF16] / TERA,
+                 c->gpu.peak_flops_per_s[PEAK_FP16] / TERA);
     } else if (c->training.precision->gemm_peak == PEAK_FP8 && c->software.fp8.recipe == FP8_MX &&
                !c->gpu.gemm.block_scaling) {
         rule_say(r, false, "software.fp8_recipe",
-                 "%s has no products with scales by block of 32 (mxfp8): take blockwise, current "
-                 "or delayed",
+                 "%s has no GEMMs with scales by block of 32 (mxfp8): take blockwise, current or "
+                 "delayed",
                  c->gpu.name);
     }
 }

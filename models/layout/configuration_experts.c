@@ -96,7 +96,7 @@ static void check_room(struct rule_report *r)
     const double busiest = fmax(r->c->layout.experts.imbalance, 1.0);
     if (room > 0.0 && room < busiest) {
         rule_say(r, false, "layout.rank_capacity",
-                 "%g times the mean holds not all rows of the busiest rank, which has %g "
+                 "%g times the mean does not hold all rows of the busiest rank, which has %g "
                  "(expert_imbalance): set rank_capacity: %g or more, or 0",
                  room, busiest, busiest);
     }
@@ -150,8 +150,8 @@ static void check_with(struct rule_report *r)
     }
     if (experts.apart && alone && sharding->shards_gradients) {
         rule_say(r, false, "layout.sharding",
-                 "%s of experts alone, where all else has one replica, is not simulated: take "
-                 "zero-1 or zero-0, or ep = 1",
+                 "%s of the experts only, where everything else has one replica, is not simulated: "
+                 "take zero-1 or zero-0, or ep = 1",
                  sharding->head.name);
     }
     if (experts.apart && sharding->hybrid)
@@ -169,13 +169,13 @@ static void check_overlap(struct rule_report *r)
         return;
     if (kind != &dispatch_alltoall) {
         rule_say(r, false, key,
-                 "shared experts run beside the exchanges of alltoall alone, not of %s: set it to "
+                 "shared experts overlap with the exchanges of alltoall only, not of %s: set it to "
                  "false, or take layout.dispatch: alltoall",
                  kind->head.name);
     }
     if (c->layout.pipeline.schedule->pairs) {
         rule_say(r, false, key,
-                 "%s runs the products of another microbatch beside the exchanges: set it to false",
+                 "%s overlaps the exchanges with the GEMMs of another microbatch: set it to false",
                  c->layout.pipeline.schedule->head.name);
     }
 }
@@ -186,7 +186,7 @@ void configuration_check_experts(struct rule_report *r)
     const bool experts = c->model.moe.experts > 0;
     if (c->layout.recompute == RECOMPUTE_PER_OPERATOR && (experts || c->model.latent.kv_rank > 0)) {
         rule_say(r, false, "layout.recompute",
-                 "which operators of %s are computed again is not known: take full or none",
+                 "it is not known which operators of %s are recomputed: take full or none",
                  experts ? "experts" : "latent attention");
     }
     if (!experts && c->layout.ep > 1)

@@ -41,11 +41,11 @@ static void check_adapter(struct rule_report *r)
                  c->model.name, c->model.moe.experts > 0 ? "experts" : "latent attention");
     if (c->model.mtp_layers > 0)
         rule_say(r, false, "model.mtp_layers",
-                 "what adapters do to modules that predict further ahead is not known: set "
+                 "the effect of adapters on multi-token prediction modules is not known: set "
                  "mtp_layers: 0");
     if (peak != PEAK_BF16 && peak != PEAK_FP16)
         rule_say(r, false, "training.precision",
-                 "%s computes beside frozen weights in 16 bits, not in %s: take bf16 or fp16",
+                 "with frozen weights %s computes in 16 bits, not in %s: take bf16 or fp16",
                  adapter_names[a->kind], c->training.precision->head.name);
     if (a->rank == 0 || a->rank > c->model.hidden)
         rule_say(r, false, "training.adapter_rank",
@@ -59,9 +59,9 @@ static void check_modules(struct rule_report *r)
     if (c->layout.recompute != RECOMPUTE_MODULES)
         return;
     if (c->training.adapter.kind != ADAPTER_NONE)
-        rule_say(r, false, "layout.recompute",
-                 "which modules of frozen layers are computed again is not known: take full or "
-                 "none");
+        rule_say(
+            r, false, "layout.recompute",
+            "it is not known which modules of frozen layers are recomputed: take full or none");
 }
 
 bool configuration_wide_layer(const struct configuration *c, uint64_t layer)

@@ -65,12 +65,12 @@ static void check_optimizer(struct rule_report *r)
                  "pcie_bandwidth");
     if (!(node->host.dram_bytes_per_s > 0.0))
         rule_say(r, false, key,
-                 "how fast the memory of the CPUs is decides how long an update there takes: give "
+                 "an update on the host takes as long as its memory bandwidth allows: give "
                  "cluster.node a host_dram_bandwidth");
     if (c->layout.offload.optimizer_to == OFFLOAD_NVME &&
         !(node->host.nvme_read_bytes_per_s > 0.0 && node->host.nvme_write_bytes_per_s > 0.0))
         rule_say(r, false, "layout.optimizer_offload_to",
-                 "how fast the drives are decides how long the state takes: give cluster.node an "
+                 "the state moves at the bandwidth of the drives: give cluster.node an "
                  "nvme_read_bandwidth and an nvme_write_bandwidth, or take cpu");
     if (keeps_no_weights(c))
         rule_say(r, false, key,
@@ -78,7 +78,8 @@ static void check_optimizer(struct rule_report *r)
                  "zero-1 or 0",
                  c->software.name);
     if (c->training.optimizer->orthogonal_steps > 0)
-        rule_say(r, false, key, "%s multiplies matrices, which no CPU is for: take adamw or 0",
+        rule_say(r, false, key,
+                 "%s multiplies matrices, which is no work for a CPU: take adamw or 0",
                  c->training.optimizer->head.name);
 }
 
@@ -94,7 +95,7 @@ static void check_activations(struct rule_report *r)
     if (r->c->layout.offload.activations_to == OFFLOAD_NVME &&
         !(node->host.nvme_read_bytes_per_s > 0.0 && node->host.nvme_write_bytes_per_s > 0.0))
         rule_say(r, false, "layout.activation_offload_to",
-                 "how fast the drives are decides how long activations take: give cluster.node an "
+                 "activations move at the bandwidth of the drives: give cluster.node an "
                  "nvme_read_bandwidth and an nvme_write_bandwidth, or take cpu");
 }
 

@@ -69,13 +69,13 @@ static void say_uneven(struct rule_report *r, uint64_t layers)
         name_divisors("vpp", layers, l->pp, l->pipeline.vpp, would_do, sizeof would_do);
     else if (!name_divisors("pp", layers, l->pipeline.vpp, l->pp, would_do, sizeof would_do))
         name_divisors("vpp = 1 with pp", layers, 1, l->pp, would_do, sizeof would_do);
-    rule_say(
-        r, false, chunks ? "layout.vpp" : "layout.pp",
-        "%" PRIu64 " layers%s are not divisible by pp x vpp = %" PRIu64 " x %" PRIu64 " = %" PRIu64
-        " chunks, and %s wants them even: %s would do%s; a version that takes a list of layers "
-        "can be told by software: {profile: %s, even_stages: false}",
-        layers, l->pipeline.ends_count ? " (with embedding and head)" : "", l->pp, l->pipeline.vpp,
-        l->pp * l->pipeline.vpp, r->c->software.name, would_do, given, r->c->software.name);
+    rule_say(r, false, chunks ? "layout.vpp" : "layout.pp",
+             "%" PRIu64 " layers%s are not divisible by pp x vpp = %" PRIu64 " x %" PRIu64
+             " = %" PRIu64 " chunks, and %s requires equal ones: %s would do%s; a version that "
+             "takes a list of layers is software: {profile: %s, even_stages: false}",
+             layers, l->pipeline.ends_count ? " (with embedding and head)" : "", l->pp,
+             l->pipeline.vpp, l->pp * l->pipeline.vpp, r->c->software.name, would_do, given,
+             r->c->software.name);
 }
 
 /* Megatron-LM megatron/training/arguments.py and core/transformer/transformer_config.py: layers
@@ -95,7 +95,7 @@ static void check_even(struct rule_report *r)
     } else if (given > 0 && stages > 0 && (layers - given) % stages != 0) {
         rule_say(r, false, "layout.first_stage_layers",
                  "first_stage_layers and last_stage_layers leave %" PRIu64 " layers for %" PRIu64
-                 " stages, and %s wants these even",
+                 " stages, and %s requires these to be equal",
                  layers - given, stages, r->c->software.name);
     }
 }

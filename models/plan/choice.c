@@ -264,14 +264,14 @@ static const char *why_chunks(const struct chooser *h)
     const struct order_question question = orders_of(h);
     const unsigned count = choice_orders(&question, orders);
     return h->c->layout.pipeline.vpp == orders[count - 1].layout.pipeline.vpp
-               ? "the most that divide the layers"
-               : "with more, more would be computed again";
+               ? "the largest number that divides the layers"
+               : "a larger number would need more recomputation";
 }
 
 static const char *why_share(struct chooser *h)
 {
     if (h->shares.legal == 1)
-        return "no other divides the experts and the ranks of a stage";
+        return "no other number divides the experts and the ranks of a stage";
     if (h->shares.fitting == 0)
         return "nothing fits; the least memory";
     return h->shares.fitting == 1
@@ -281,13 +281,14 @@ static const char *why_share(struct chooser *h)
 
 static void tell_trials(struct chooser *h)
 {
-    static const char shares[] = "so that the others are even",
-                      whole[] = "whole experts where ranks share them";
+    static const char shares[] = "so that the other stages are equal",
+                      whole[] = "experts stay whole when ranks share them";
     const struct layout_spec *l = &h->c->layout;
     if (is_open(h, CHOICE_EP) && h->c->model.moe.experts > 0)
         tell(h, CHOICE_EP, spell_count(h, l->ep), why_share(h));
     if (is_open(h, CHOICE_ETP) && l->etp == 1 && l->tp > 1)
-        tell(h, CHOICE_ETP, "1", is_open(h, CHOICE_EP) ? whole : "tp ranks each break a rule");
+        tell(h, CHOICE_ETP, "1",
+             is_open(h, CHOICE_EP) ? whole : "sharing an expert among tp ranks breaks a rule");
     if (is_open(h, CHOICE_SCHEDULE) && l->pp > 1)
         tell(h, CHOICE_SCHEDULE, l->pipeline.schedule->head.name, why_fastest(h));
     if (is_open(h, CHOICE_CHUNKS) && l->pipeline.vpp > 1)

@@ -9,19 +9,19 @@ plan() { "$ORRERY" plan "$@"; }
 @test "plan: leaders, what became of the others, and the command that plays the first" {
     # shellcheck disable=SC2086
     expect 0 plan $small
-    for line in "layouts" "break a rule" "Leaders" "P(1)" "The first" "measure" "To play it: orrery run -"; do
+    for line in "layouts" "break a rule" "Leaders" "P(1)" "The first" "measure" "To run it: orrery run -"; do
         shows "$line"
     done
     said "layouts in"
 }
 
-@test "plan: the line under 'To play it' gives the step that was promised" {
+@test "plan: the line under 'To run it' gives the step that was promised" {
     # shellcheck disable=SC2086
     expect 0 plan $small --json
     promised=$(jq .layouts[0].step_time_s out)
     # shellcheck disable=SC2086
     expect 0 plan $small
-    sed -n '/^To play it: /,$p' out | sed 's/^To play it: orrery/"$ORRERY"/; s/ --db [^ ]*/ --no-db --json/' >play.sh
+    sed -n '/^To run it: /,$p' out | sed 's/^To run it: orrery/"$ORRERY"/; s/ --db [^ ]*/ --no-db --json/' >play.sh
     expect 0 bash play.sh
     [ "$(jq .step_time_s out)" = "$promised" ]
 }
@@ -72,8 +72,8 @@ YAML
         and .layouts[0].as_fast_probability == 1 and (.layouts[1:] | all(.as_fast_probability < 0.5 and .step_time_s > $step))' out
     expect 0 plan split.yaml --hold pp,tp,microbatch
     grep -q "^  1 own .* zb-h1 " out
-    tr '\n' ' ' <out | tr -s ' ' | grep -q "it beats all of the search, which has no layout with schedule zb-h1"
-    grep -q "^To play it: .*--set layout.schedule=zb-h1" out
+    tr '\n' ' ' <out | tr -s ' ' | grep -q "it beats every layout of the search, which has no layout with schedule zb-h1"
+    grep -q "^To run it: .*--set layout.schedule=zb-h1" out
     expect 0 plan split.yaml --hold pp,tp,microbatch --set layout.schedule=1f1b --json
     jq -e '.own.rank == 2 and .own.not_searched == [] and (.layouts | length) == 2' out
     # shellcheck disable=SC2086
@@ -93,7 +93,7 @@ YAML
     expect 0 plan part.yaml --json
     jq -e --argjson step "$step" '.own.pp == 8 and .own.step_time_s == $step' out
     expect 0 plan part.yaml
-    tr '\n' ' ' <out | tr -s ' ' | grep -q "own: the layout that the scenario has, with what it does not say as 'orrery run' chooses it"
+    tr '\n' ' ' <out | tr -s ' ' | grep -q "own: the scenario's layout; what it does not say is chosen as 'orrery run' does"
     expect 2 plan part.yaml --measured step=3s # of what was chosen nobody measured a step
 }
 
@@ -267,7 +267,7 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
     [ "$(jq .nearest.training_days out)" = "$best" ]
     # shellcheck disable=SC2086
     expect 4 plan $small --tokens 1T --deadline 30d --budget 0.01MUSD --why tp=8
-    for line in "miss the deadline" "Nothing that fits keeps the terms" "GPUs would do" "it buys" "it misses the deadline"; do
+    for line in "miss the deadline" "No layout that fits meets the terms" "GPUs would be enough" "it buys" "it misses the deadline"; do
         shows "$line"
     done
     # shellcheck disable=SC2086
@@ -331,15 +331,15 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
 @test "plan: a table for people is at most 100 columns wide" {
     # shellcheck disable=SC2086
     expect 0 plan $little --tokens 1T --pareto
-    sed '/^To play it/,$d' out | awk 'length($0) > 100 {print; wide = 1} END {exit wide}'
+    sed '/^To run it/,$d' out | awk 'length($0) > 100 {print; wide = 1} END {exit wide}'
     expect 0 plan "$hello"
-    sed '/^To play it/,$d' out | awk 'length($0) > 100 {print; wide = 1} END {exit wide}'
+    sed '/^To run it/,$d' out | awk 'length($0) > 100 {print; wide = 1} END {exit wide}'
     # shellcheck disable=SC2086
     expect 0 plan $little --tokens 1T --vary cluster.gpus=2,4,8 --vary cluster.gpu=a100-80gb-sxm,h100-80gb-sxm
     awk 'length($0) > 100 {print; wide = 1} END {exit wide}' out
 }
 
-@test "plan --mtbf: leaders by the tokens that failures leave, as the line under 'To play it' plays them" {
+@test "plan --mtbf: leaders by the tokens that failures leave, as the line under 'To run it' plays them" {
     # shellcheck disable=SC2086
     expect 0 plan $small --tokens 20B --mtbf 20d --seeds 2 --json
     fits_schema
@@ -354,10 +354,10 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
     # shellcheck disable=SC2086
     expect 0 plan $small --tokens 20B --mtbf 20d --seeds 1
     for line in goodput "tokens a day" "a failure each" "checkpoints async" "with failures"; do shows "$line"; done
-    sed -n '/^To play it: /,$p' out | sed 's/^To play it: orrery/"$ORRERY"/; s/ --db [^ ]*/ --no-db --json/' >play.sh
+    sed -n '/^To run it: /,$p' out | sed 's/^To run it: orrery/"$ORRERY"/; s/ --db [^ ]*/ --no-db --json/' >play.sh
     expect 0 bash play.sh
     jq -e --argjson kept "$one" '(.tokens_per_s * .goodput / $kept - 1) | fabs < 1e-6' out
-    sed '/^To play it/,$d' out | awk 'length($0) > 100 {print; wide = 1} END {exit wide}'
+    sed '/^To run it/,$d' out | awk 'length($0) > 100 {print; wide = 1} END {exit wide}'
 }
 
 @test "plan: the line takes back what the file says of its layout" {
@@ -365,14 +365,14 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
     expect 0 plan block.yaml --mtbf 20d --seeds 1
     shows "recompute_layers=auto"
     shows "weeks     goodput"
-    sed -n '/^To play it: /,$p' out | sed 's/^To play it: orrery/"$ORRERY"/; s/ --db [^ ]*/ --no-db --json/' >play.sh
+    sed -n '/^To run it: /,$p' out | sed 's/^To run it: orrery/"$ORRERY"/; s/ --db [^ ]*/ --no-db --json/' >play.sh
     expect 0 bash play.sh
 }
 
 @test "plan --mtbf: fleets, files, pipes; checkpoint policies beside each other" {
     long_one
     expect 0 plan "$hello" --mtbf opt-175b --seeds 2 --top 3
-    shows "To play it: orrery run $hello --set 'failures=[{preset: opt-175b}]' --set run.duration=30d"
+    shows "To run it: orrery run $hello --set 'failures=[{preset: opt-175b}]' --set run.duration=30d"
     plan - --mtbf 20d --seeds 2 --vary checkpoint.policy=sync,async,none --json <"$hello" >out
     fits_schema
     jq -e '[.machines[].layout.weeks.checkpoint_policy] == ["sync", "async", "none"]' out
@@ -419,7 +419,7 @@ assert abs(middle / x["step_time_s"] / (1 + shift) - 1) < 1e-6
 END
     expect 0 "$ORRERY" plan own.yaml --measured "own.yaml:step=${own}s"
     shows "1 step by you"
-    shows "yours: the step by what you measured; the order stays"
+    shows "yours: the step corrected by your measurements; the order stays"
     # Of the layout itself the measurement is the forecast: fast enough, it goes to the front.
     expect 0 "$ORRERY" plan own.yaml --json --set layout.recompute=none --measured step=1us
     said "standard errors from the forecast of that scenario"

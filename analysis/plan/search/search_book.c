@@ -126,11 +126,11 @@ bool search_book_take(struct search_book *book, const struct search_turn *found,
 {
     struct search_turn *own = found->place < book->places ? book->of[found->place] : NULL;
     if (own == NULL || found->turn > TURNS_MAX)
-        return error_set(error, "it holds a layout that it cannot have");
+        return error_set(error, "it holds an impossible layout");
     while (own->turn < found->turn)
         own = search_book_later(book, own);
     if (!sound(book, own, found))
-        return error_set(error, "what it holds of layout %lu cannot be",
+        return error_set(error, "what it says of layout %lu is impossible",
                          (unsigned long)found->place);
     copy(own, found);
     return true;

@@ -19,12 +19,12 @@ bool search_terms_check(const struct search_terms *t, const struct configuration
 {
     const bool priced = c->gpu.price_per_hour_usd > 0.0;
     if (needs_tokens(t) && c->training.tokens <= 0.0)
-        return error_set(error, "a deadline, a budget and days are of the whole training: say how "
-                                "many tokens it has, with --tokens 15T or in training.tokens");
+        return error_set(error, "a deadline, a budget and days refer to the whole training run: "
+                                "give its tokens with --tokens 15T or in training.tokens");
     if ((t->budget_usd > 0.0 || t->best == BEST_COST) && !priced)
         return error_set(error,
-                         "no price of %s is known, so none of a training: give one with --set "
-                         "cost.gpu_hour=2.5USD",
+                         "the price of %s is not known, so no training can be priced: give one "
+                         "with --set cost.gpu_hour=2.5USD",
                          c->gpu.name);
     return true;
 }

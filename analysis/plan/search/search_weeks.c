@@ -152,7 +152,7 @@ bool search_weeks_play(struct arena *arena, const struct search_weeks_wish *wish
         note_policies(&job, out);
         note_taint(&job, condition_step_s(conditions, &condition_ideal), out);
         played = play_seeds(arena, wish, &job, conditions, out) ||
-                 error_set(error, "stopped before its weeks were played");
+                 error_set(error, "stopped before its weeks were simulated");
         condition_destroy(conditions);
     }
     scenario_destroy(s);

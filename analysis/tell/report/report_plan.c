@@ -30,34 +30,22 @@ static const char head_lines[] =
 
 static const char leader_lines[] =
     "{each .leaders}\n{bold}Leaders{plain}\n" REPORT_LAYOUTS_LINES
-    "  P(1): how probably it is no {if .with_weeks}worse{else}slower{end} than the first, by the "
-    "model's own error{if .with_weeks} and the seeds{end}\n"
-    "  seen: steps of this kind of layout were measured, with this software on this card\n"
-    "{if own_steps}  yours: the step by what you measured; {.order}\n{end}"
-    "{if .guessed}"
-    "  ~ at pass detail: slower than the first by more than that may be off, or not played op by "
-    "op\n"
-    "{end}"
-    "{if unplayed > 0}"
-    "  {unplayed:digits} more may be as fast as the last of these: at pass detail they are slower, "
-    "and there are too many to play op by op\n"
-    "{end}"
-    "{if .own_words}  {wrap .own_words 2}{end}"
-    "{if .own_unfit}"
-    "  the layout that the scenario has does not fit, or breaks a rule: 'orrery check' says why\n"
-    "{end}"
-    "{if .weeks_error}  weeks that could not be played: {.weeks_error}\n{end}"
-    "{if needed_goodput}  goodput is of these alone: "
-    "{if needed_goodput > 1}whatever is slower cannot lead\n"
-    "{else}what is slower would lead only with one above {needed_goodput} (--top plays more)\n"
-    "{end}{end}"
-    "{if .pareto}"
-    "  of these no other is both faster and leaner than {.pareto}; --pareto finds all\n"
-    "{end}{end}";
+    "  P(1): probability that it is no {if .with_weeks}worse{else}slower{end} than the first, by "
+    "the model's own error{if .with_weeks} and the seeds{end}\n  seen: steps of this kind of "
+    "layout have been measured with this software on this card\n{if own_steps}  yours: the step "
+    "corrected by your measurements; {.order}\n{end}{if .guessed}  ~ at pass detail: slower than "
+    "the first by more than that may be off, or not played op by op\n{end}{if unplayed > 0}  "
+    "{unplayed:digits} more may be as fast as the last of these: at pass detail they are slower, "
+    "and there are too many to play op by op\n{end}{if .own_words}  {wrap .own_words 2}{end}{if "
+    ".own_unfit}  the scenario's own layout does not fit, or breaks a rule: 'orrery check' says "
+    "why\n{end}{if .weeks_error}  weeks that could not be simulated: {.weeks_error}\n{end}{if "
+    "needed_goodput}  goodput is known for these only: {if needed_goodput > 1}no slower layout can "
+    "lead\n{else}a slower layout would lead only with goodput above {needed_goodput} (--top "
+    "simulates more)\n{end}{end}{if .pareto}  no other of these is both faster and leaner than "
+    "{.pareto}; --pareto finds all\n{end}{end}";
 
 static const char front_lines[] =
-    "{each .front}"
-    "\n{bold}The front: no layout beats one in both time and free "
+    "{each .front}\n{bold}The Pareto front: no layout beats one of these in both time and free "
     "memory{plain}\n" REPORT_LAYOUTS_LINES
     "  to {.front_ratio} of the card{if .front_stopped}; it was stopped{end}\n"
     "{end}";
@@ -68,38 +56,25 @@ static const char front_lines[] =
     "{if training_usd}, {training_usd}{end}, with{if not weeks}out{end} failures\n"                \
     "{end}"
 static const char first_lines[] =
-    "{each .first}"
-    "\n{bold}The first{plain}\n"
-    "  step      {step_time_s}; 80 % of steps between {p10} and {p90}\n"
-    "            {dim}{wrap model_error 12}{plain}"
-    "            {dim}of {regret.groups:digits} published groups of layouts the one predicted "
-    "fastest took {regret.median_ratio} longer\n            than the best, P90 "
-    "{regret.p90_ratio} (means of sources){plain}\n"
-    "{if own_steps}"
-    "  measured  {own_steps.steps:digits} step{if not own_steps.steps = 1}s{end} by you: the "
-    "forecast of this one becomes {forecast_step_time_s} ({.forecast_change:+.1%}); what follows "
-    "is\n            the model's\n"
-    "{end}"
-    "  tokens    {tokens_per_s} a second\n"
-    "{if .above_published}  MFU       {wrap .above_published 12}{end}" REPORT_WEEKS_LINES TRAINING
-    "{each .largest}"
-    "  {if row = 1}time     {else}         {end} {.part<13} {.seconds>9} {.seconds/step_time_s>7}\n"
-    "{end}"
-    "\nTo play it: {.line:raw}\n"
-    "{end}"
-    "{if .nothing}\n{.nothing}\n{end}"
-    "{each .near}"
-    "\nNothing that fits keeps the terms. The fastest that fits takes {step_time_s} a step:\n"
-    "  {wrap .words 2}" REPORT_WEEKS_LINES TRAINING "{if .gpus_needed}"
-    "  deadline  {.deadline_s}: as fast for each GPU, {.gpus_needed} GPUs would do\n"
-    "{end}"
-    "{if .tokens_bought}  budget    {terms.budget_usd}: it buys {.tokens_bought} tokens\n{end}"
-    "{end}"
-    "{each better_batch}"
-    "\nA batch of {global_batch} divides better than {.global_batch}: {layouts} layouts keep the "
-    "rules in place of {own_layouts}, and the\nbest of them "
-    "{if faster_ratio}has {.faster} more tokens a second{else}fits{end} ({.short}).\n"
-    "{end}";
+    "{each .first}\n{bold}The first{plain}\n  step      {step_time_s}; 80 % of steps between {p10} "
+    "and {p90}\n            {dim}{wrap model_error 12}{plain}            {dim}in "
+    "{regret.groups:digits} published groups of layouts the predicted fastest took "
+    "{regret.median_ratio} longer\n            than the best, P90 {regret.p90_ratio} (means of "
+    "sources){plain}\n{if own_steps}  measured  {own_steps.steps:digits} step{if not "
+    "own_steps.steps = 1}s{end} by you: the prediction for this one becomes {forecast_step_time_s} "
+    "({.forecast_change:+.1%}); what follows is\n            the model's\n{end}  tokens    "
+    "{tokens_per_s} a second\n{if .above_published}  MFU       {wrap .above_published "
+    "12}{end}" REPORT_WEEKS_LINES TRAINING
+    "{each .largest}  {if row = 1}time     {else}         {end} {.part<13} {.seconds>9} "
+    "{.seconds/step_time_s>7}\n{end}\nTo run it: {.line:raw}\n{end}{if "
+    ".nothing}\n{.nothing}\n{end}{each .near}\nNo layout that fits meets the terms. The fastest "
+    "that fits takes {step_time_s} a step:\n  {wrap .words 2}" REPORT_WEEKS_LINES TRAINING
+    "{if .gpus_needed}  deadline  {.deadline_s}: at the same speed per GPU, {.gpus_needed} GPUs "
+    "would be enough\n{end}{if .tokens_bought}  budget    {terms.budget_usd}: it buys "
+    "{.tokens_bought} tokens\n{end}{end}{each better_batch}\nA batch of {global_batch} divides "
+    "better than {.global_batch}: {layouts} layouts keep the rules instead of {own_layouts}, and "
+    "the\nbest of them {if faster_ratio}has {.faster} more tokens a second{else}fits{end} "
+    "({.short}).\n{end}";
 
 const char *const report_plan_lines[] = {head_lines,  leader_lines,     front_lines,
                                          first_lines, report_why_lines, NULL};
@@ -236,14 +211,15 @@ static const char *own_reason(struct arena *arena, const struct search_own *own)
 /* NULL: the scenario has no layout that fits. */
 static const char *own_words(struct arena *arena, const struct search_own *own)
 {
-    const char *text = own->completed ? "own: the layout that the scenario has, with what it does "
-                                        "not say as 'orrery run' chooses it"
-                                      : "own: the layout that the scenario has";
+    const char *text =
+        own->completed
+            ? "own: the scenario's layout; what it does not say is chosen as 'orrery run' does"
+            : "own: the scenario's layout";
     if (!own->fits)
         return NULL;
     if (own->rank == 1 && !own->found)
-        text =
-            arena_format(arena, "%s; it beats all of the search%s", text, own_reason(arena, own));
+        text = arena_format(arena, "%s; it beats every layout of the search%s", text,
+                            own_reason(arena, own));
     return own->tight ? arena_format(
                             arena, "%s; it leaves less of the card free than --headroom asks", text)
                       : text;

@@ -171,10 +171,11 @@ static void test_uneven(void **state)
             cases[i].vpp > 1 ? &schedule_interleaved : &schedule_one_f_one_b;
         c.software.pipeline.even_stages = true;
         c.software.name = "soft";
-        snprintf(text, sizeof text,
-                 "%s chunks, and soft wants them even: %s would do%s; a version that takes a list "
-                 "of layers can be told by software: {profile: soft, even_stages: false}",
-                 cases[i].what, cases[i].would_do, cases[i].rest);
+        snprintf(
+            text, sizeof text,
+            "%s chunks, and soft requires equal ones: %s would do%s; a version that takes a list "
+            "of layers is software: {profile: soft, even_stages: false}",
+            cases[i].what, cases[i].would_do, cases[i].rest);
         only(&c, false, cases[i].key, text);
         c.software.pipeline.even_stages = false;
         only(&c, false, NULL, NULL);
@@ -185,8 +186,8 @@ static void test_uneven(void **state)
     c.software.pipeline.even_stages = true;
     c.software.name = "soft";
     only(&c, false, "layout.first_stage_layers",
-         "first_stage_layers and last_stage_layers leave 10 layers for 3 stages, and soft wants "
-         "these even");
+         "first_stage_layers and last_stage_layers leave 10 layers for 3 stages, and soft requires "
+         "these to be equal");
     c.layout.pipeline.first_layers = 3;
     only(&c, false, NULL, NULL);
 }

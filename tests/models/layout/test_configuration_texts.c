@@ -352,12 +352,12 @@ static void test_recompute_layers(void **state)
     struct configuration c = sized(1, 1, 2, 2, 1); /* chunks of two layers */
     const char *key = "layout.recompute_layers";
     c.layout.recompute = RECOMPUTE_BLOCK;
-    only(&c, false, key, "block needs recompute_layers: how many of each chunk are computed again");
+    only(&c, false, key, "block needs recompute_layers: how many of each chunk are recomputed");
     c.layout.recompute_layers = 2;
     only(&c, false, NULL, NULL);
     c.layout.recompute_layers = 3;
     only(&c, false, key,
-         "a chunk has at most 2 layers, not 3: to compute all again take recompute: full");
+         "a chunk has at most 2 layers, not 3: to recompute everything take recompute: full");
     c.layout.pipeline.first_layers = 3;
     only(&c, false, NULL, NULL);
     c.layout.pipeline.first_layers = 0;
@@ -367,7 +367,7 @@ static void test_recompute_layers(void **state)
     only(&c, false, key, "uniform needs recompute_layers: how many share one kept input");
     c.layout.recompute = RECOMPUTE_FULL;
     c.layout.recompute_layers = 1;
-    only(&c, false, key, "recompute full counts no layers: block and uniform do");
+    only(&c, false, key, "recompute full takes no number of layers: block and uniform do");
     c = sized(1, 1, 2, 1, 1);
     c.layout.recompute = RECOMPUTE_UNIFORM;
     c.layout.recompute_layers = 2;
@@ -408,14 +408,14 @@ static void test_machine(void **state)
     c.gpu.peak_flops_per_s[PEAK_FP32] = c.gpu.peak_flops_per_s[PEAK_BF16] = 16e12;
     c.gpu.peak_flops_per_s[PEAK_FP16] = 125e12;
     only(&c, true, "training.precision",
-         "card has no bf16 matrix units: products run at 16 of the 125 TFLOP/s that fp16 has");
+         "card has no bf16 matrix units: GEMMs run at 16 of the 125 TFLOP/s that fp16 has");
     c.training.precision = precision_find("fp16");
     only(&c, false, "training.precision", NULL);
     c.gpu.peak_flops_per_s[PEAK_FP8] = 2e15; /* a Hopper: eight bits, but no scales by 32 */
     c.training.precision = precision_find("fp8");
     c.software.fp8.recipe = FP8_MX;
     only(&c, false, "software.fp8_recipe",
-         "card has no products with scales by block of 32 (mxfp8): take blockwise, current or "
+         "card has no GEMMs with scales by block of 32 (mxfp8): take blockwise, current or "
          "delayed");
     c.software.fp8.recipe = FP8_BLOCKWISE;
     only(&c, false, "software.fp8_recipe", NULL);

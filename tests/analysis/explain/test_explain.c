@@ -149,7 +149,7 @@ static void test_stands_on(void **state)
     const struct kept_constant *found[4];
     open_sample(&f, "delete from constant; insert into constant values"
                     " (1, 'gpu.a.b.gemm_one', 1, '1', '', 0.1, 'measured', 's'),"
-                    " (1, 'gpu.a.b.gemm_two', 1, '2', '', 0.3, 'fitted', 's'),"
+                    " (1, 'gpu.a.b.gemm_two', 1, '2', '', 0.3, 'fitted', 'a paper'),"
                     " (1, 'gpu.a.b.peak_bf16', 1, '3', '', 0, 'specification', 's'),"
                     " (1, 'gpu.a.b.peak_fp8', 1, '4', '', 0, 'specification', 's'),"
                     " (1, 'node.n.gemm_odd', 1, '5', '', 0.9, 'assumed', 's'),"
@@ -160,6 +160,10 @@ static void test_stands_on(void **state)
     assert_true(stands_on_read(f.query, f.arena, &f.record, &c, &f.error));
     assert_int_equal(stands_on_find(&c, "gpu.gemm_", found, 4), 2);
     assert_string_equal(found[0]->text, "2"); /* the less sure first */
+    assert_string_equal(found[0]->name, "gpu.a.b.gemm_two");
+    assert_string_equal(found[0]->origin, "fitted");
+    assert_string_equal(found[0]->source, "a paper");
+    assert_true(found[0]->error_ratio == 0.3);
     assert_int_equal(stands_on_find(&c, "gpu.gemm_", found, 1), 2);
     assert_int_equal(stands_on_find(&c, "gpu.power=", found, 4), 1);
     assert_string_equal(found[0]->text, "6");

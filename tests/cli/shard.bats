@@ -55,6 +55,9 @@ same_as_whole() { # N STUDY...
     same_as_whole 8 study weeks.yaml --seeds 3
     same_as_whole 3 study weeks.yaml --vary checkpoint.interval=5min,20min,1h,2h --seeds 300 --confidence 1%
     same_as_whole 8 study "$hello" --vary layout.microbatch=1,2,4 --objective step_time_s
+    played=0 # a step without jitter is played by one shard alone
+    for i in 1 2 3 4 5 6 7 8; do played=$((played + $(sql "a.$i" "select count(*) from study_value"))); done
+    [ "$played" = "$(sql whole.db "select count(*) from study_value")" ]
     same_as_whole 3 study "$hello" --vary layout.microbatch=1,2 --seeds 7 --set perturbations.jitter=0.05
 }
 

@@ -299,6 +299,7 @@ SQL
     steps="$SCENARIOS/../tests/validation/steps.csv"
     (head -1 "$steps"; grep ',vtrain,' "$steps" | head -6; grep ',megatron_sc21,' "$steps" | head -3) >few.csv
     expect 0 "$ORRERY" validate few.csv --uncertainty 3 --worst 0
+    [ -z "$(tail -c 1 out)" ] # its last line ends
     shows "80 % intervals: figures of the catalogue (3 draws)"
     shows "own error by these rows"
     mv out report

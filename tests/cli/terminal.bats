@@ -86,12 +86,15 @@ between() { # LEAST MOST FILE
 @test "the line of a plan's progress is taken away before its result" {
     unset ORRERY_PROGRESS
     on_terminal 120 "$ORRERY" plan --model llama3-70b --gpu h100-80gb-sxm --global-batch 1024 --threads 1 \
-        --vary cluster.gpus=256,512,1024
+        --vary cluster.gpus=256,512,1024,2048
     grep -aqP 'plan: .* done, .* left\e\[K' shown
     ! grep -aP ' left(?!\e\[K)' shown || false
-    # Without the line of who is at work, which is taken away, too.
-    ORRERY_PROGRESS=off on_terminal 120 "$ORRERY" plan --model llama3-70b --gpu h100-80gb-sxm \
-        --global-batch 4096 --threads 1 --gpus 4096
+    # Without the line of who is at work, which is taken away, too; a search that takes a second.
+    for gpus in 4096 16384 65536; do
+        ORRERY_PROGRESS=off on_terminal 120 "$ORRERY" plan --model llama3-70b --gpu h100-80gb-sxm \
+            --global-batch "$gpus" --threads 1 --gpus "$gpus"
+        ! grep -aqP 'plan: .* done, .* left\e\[K' shown || break
+    done
     grep -aqP 'plan: .* done, .* left\e\[K' shown
     ! grep -aP ' left(?!\e\[K)' shown || false
 }

@@ -269,7 +269,7 @@ static void print_marks(const struct session *session, const struct study_marks 
     if (!isfinite(m->exact_s))
         return;
     fprintf(session->out,
-            "  closed forms at a stall of %s, one stop each %s: Young %s, Daly %s, exact %s\n",
+            "  closed forms at a stall of %s, one stop every %s: Young %s, Daly %s, exact %s\n",
             format_time(m->stall_s).s, format_time(m->job_mtbf_s).s, format_time(m->young_s).s,
             format_time(m->daly_s).s, format_time(m->exact_s).s);
 }

@@ -53,7 +53,7 @@ static const double nccl_nvls_chunk_s = 5.0 * MICROSECOND;
  * to 45 GB/s whatever the NICs; the middle is taken. */
 static const double nccl_ll_ratio = 0.30;
 static const double nccl_ll_net_bytes_per_s = 22.5 * GIGA;
-/* LL128 sends 120 of each 128 bytes; NCCL counts .92 of what Simple reaches. */
+/* LL128 sends 120 of every 128 bytes; NCCL counts .92 of what Simple reaches. */
 static const double nccl_ll128_ratio = 0.92;
 /* What a ring of Simple reaches of an NVLink port: 235 of 300 GB/s on 8 A100 (ml-engineering's
  * nccl-tests, collectives.csv). Over PCIe the wire's own figure is already a usable one. */

@@ -23,7 +23,7 @@ struct duration {
     double mean_s; /* 0: nothing happens, whatever the law */
     double shape;  /* see the law; ignored by laws without one */
 };
-/* The shapes that a law takes; none: all of it 0. */
+/* The shapes that a law takes. */
 const struct duration_shape *duration_shape_of(int law);
 static inline bool duration_has_shape(int law)
 {

@@ -66,4 +66,7 @@ double duration_gamma_residual_survival(double k, double x)
     return tail;
 }
 
-const struct duration_shape duration_gamma_shape = {.least = 0.1, .most = 1000.0};
+const struct duration_shape duration_gamma_shape = {
+    .means = "exponent k, 1: exponential, above: that many stages in sequence",
+    .least = 0.1,
+    .most = 1000.0};

@@ -7,7 +7,7 @@
  * (DeepSeek-V3, arXiv:2412.19437 section 3.3; Micikevicius et al., arXiv:2209.05433 for the
  * formats). With fp8 moments that makes 1 + 2 + 4 + 2 = 9 bytes for each parameter.
  * nvfp4: products of linear layers of 4-bit elements (E2M1) with a scale of one byte (E4M3) for
- * each 16 and one in fp32 for the tensor (NVIDIA, arXiv:2509.25149 section 3). Weights stay in
+ * every 16 and one in fp32 for the tensor (NVIDIA, arXiv:2509.25149 section 3). Weights stay in
  * bf16, with a copy for each direction of use beside them: 2 (0.5 + 1/16) bytes
  * (NVIDIA/TransformerEngine transformer_engine/pytorch/tensor/nvfp4_tensor.py; NVIDIA/Megatron-LM
  * without fp4-param-gather). fp32: everything in four bytes; matrix products run in TF32 on tensor

@@ -25,7 +25,7 @@ struct adapter_spec {
     uint64_t rank;
 };
 /* Of a weight in NormalFloat4: four bits, an 8-bit constant for each block of 64, and an fp32 one
- * for each 256 of those (arXiv:2305.14314, section 3, double quantisation): 4.127 bits. */
+ * for every 256 of those (arXiv:2305.14314, section 3, double quantisation): 4.127 bits. */
 #define ADAPTER_NF4_BYTES ((4.0 + 8.0 / 64.0 + 32.0 / (64.0 * 256.0)) / 8.0)
 /* Of a frozen weight of a linear layer, and of an adapter's, which is computed with. */
 #define ADAPTER_WEIGHT_BYTES 2.0

@@ -1,14 +1,14 @@
 /* fp8_recipe.c - the table of recipes.
  *
  * Copies, scales and passes: NVIDIA/TransformerEngine docs/features/low_precision_training (delayed
- * and current scaling, MXFP8, blockwise) and common/recipe. MXFP8: one byte for each 32 elements,
+ * and current scaling, MXFP8, blockwise) and common/recipe. MXFP8: one byte for every 32 elements,
  * and a kernel that puts scales into the order that products want. Blockwise, DeepSeek-V3's
- * (arXiv:2412.19437 section 3.3): four bytes for each 128, in order at once; Hopper promotes each
+ * (arXiv:2412.19437 section 3.3): four bytes for every 128, in order at once; Hopper promotes each
  * 128 of k to fp32 in all three products; Blackwell has TransformerEngine play it as MXFP8
  * (pytorch/csrc/extensions/gemm.cpp). Which norms write eight bits: pytorch/csrc/extensions/
  * normalization.cpp, where all but delayed scaling, and MXFP8 through cuDNN, are cast after it.
  *
- * NVFP4: E2M1, a byte of E4M3 for each 16 along the direction of use (weights 16 x 16, stored as 1
+ * NVFP4: E2M1, a byte of E4M3 for every 16 along the direction of use (weights 16 x 16, stored as 1
  * x 16), fp32 for the tensor. One kernel finds the largest values of x and of its rotated columns,
  * one casts rows, one multiplies columns by a Hadamard matrix of 16 and casts them
  * (pytorch/csrc/quantizer.cpp, NVFP4Quantizer::quantize_impl: three reads), one puts scales in

@@ -156,7 +156,7 @@ struct layer_experts {
     const struct dispatch_kind *dispatch;
     double room;        /* for rows of a rank's experts over their mean; 0: for all that come */
     uint32_t nodes;     /* in which the `ep` ranks of a layer's experts stand; 0: one */
-    bool dispatch_8bit; /* rows go to their experts in eight bits, with a scale for each 128 */
+    bool dispatch_8bit; /* rows go to their experts in eight bits, with a scale for every 128 */
 };
 struct layer_ring {
     bool cp_ring;      /* keys and values circulate instead of being gathered */

@@ -58,7 +58,7 @@ static double kept_bytes(const struct layer_context *c, double core_bytes)
     return c->software->fp8.casts_again ? core_bytes : fp8_recipe_bytes(c->fp8_recipe);
 }
 
-/* E5M6, 12 bits, and fp32 for each 128 (DeepSeek-V3, arXiv:2412.19437 section 3.3.3). */
+/* E5M6, 12 bits, and fp32 for every 128 (DeepSeek-V3, arXiv:2412.19437 section 3.3.3). */
 #define ATTENTION_CACHE_BYTES (1.5 + 4.0 / 128.0)
 
 static struct element_share share_elements(const struct layer_context *c)

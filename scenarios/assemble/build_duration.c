@@ -1,21 +1,19 @@
 #include "scenarios/assemble/build_duration.h"
 
-/* The reach of the laws of failures: at log-normal 5 one draw in 3.5 million makes up half the
- * mean, at Weibull 0.1 one in 43,000. Beyond, no run draws it: its mean is not the one given. */
-static void check_tail(struct builder *b, const struct value *mapping, const char *path,
-                       const struct duration *duration)
+/* At log-normal 5 one draw in 3.5 million makes up half the mean, at Weibull 0.1 one in 43,000.
+ * Beyond, no run draws it: its mean is not the one given. */
+static void check_shape(struct builder *b, const struct value *mapping, const char *path,
+                        const struct duration *duration)
 {
     const struct duration_shape *shape = duration_shape_of(duration->law);
     const char *law = duration_law_names[duration->law];
     struct mark mark = section_mark(mapping, "shape");
-    if (shape->heavy_above > 0.0 && duration->shape > shape->heavy_above)
-        problems_error(b->problems, mark,
-                       "%s.shape: with law %s it goes up to %g; beyond, nearly every draw is 0",
-                       path, law, shape->heavy_above);
-    if (duration->shape != 0.0 && duration->shape < shape->heavy_below)
-        problems_error(b->problems, mark,
-                       "%s.shape: with law %s it starts at %g; below, nearly every draw is 0", path,
-                       law, shape->heavy_below);
+    if (shape->to > 0.0 && duration->shape > shape->to)
+        problems_error(b->problems, mark, "%s.shape: with law %s it goes up to %g; beyond, %s",
+                       path, law, shape->to, shape->beyond);
+    if (duration->shape != 0.0 && duration->shape < shape->from)
+        problems_error(b->problems, mark, "%s.shape: with law %s it starts at %g; below, %s", path,
+                       law, shape->from, shape->beyond);
 }
 
 static void check(struct builder *b, const struct value *mapping, const char *path,
@@ -24,14 +22,13 @@ static void check(struct builder *b, const struct value *mapping, const char *pa
     const char *law = duration_law_names[duration->law];
     if (duration_has_shape(duration->law) && duration->shape == 0.0)
         problems_error(b->problems, section_mark(mapping, "law"),
-                       "%s.shape must be given with law %s: weibull and gamma: k; lognormal: "
-                       "standard deviation of the logarithm",
-                       path, law);
+                       "%s.shape must be given with law %s: %s", path, law,
+                       duration_shape_of(duration->law)->means);
     if (!duration_has_shape(duration->law) && duration->shape != 0.0)
         problems_error(b->problems, section_mark(mapping, "shape"),
                        "%s.shape: the law %s has none; remove it, or choose another law", path,
                        law);
-    check_tail(b, mapping, path, duration);
+    check_shape(b, mapping, path, duration);
 }
 
 /* The mapping, with the caret at its own key. */

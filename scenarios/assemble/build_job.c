@@ -120,7 +120,7 @@ static void check_failure_count(struct builder *b)
     const struct value *failures = value_find(b->root, schema_section(SECTION_FAILURES)->path);
     if (failures && count > FAILURES_MAX)
         problems_error(b->problems, failures->key_mark,
-                       "failures: by their rates %.3g in run.duration, one each %.3g s; at most "
+                       "failures: by their rates %.3g in run.duration, one every %.3g s; at most "
                        "%.0e can be played: check the units of mtbf",
                        count, job->checkpoint.job_mtbf_s, FAILURES_MAX);
 }
@@ -173,12 +173,12 @@ static void warn_hopeless(struct builder *b)
     quantity_write(PARAM_TIME, worst->mtbf_s * worst->mtbf_s / worst_s, remedy, sizeof remedy);
     if (worst->kind->replays || worst->unit == UNIT_JOB)
         problems_warning(b->problems, failures->key_mark,
-                         "failures: by their rates the job fails each %s, '%s' most, and restarts "
+                         "failures: by their rates the job fails every %s, '%s' most, and restarts "
                          "for %s: it will hardly run; look at its mtbf, or its trace",
                          each, worst->name, restart);
     else
         problems_warning(b->problems, failures->key_mark,
-                         "failures: by their rates the job fails each %s, '%s' most, and restarts "
+                         "failures: by their rates the job fails every %s, '%s' most, and restarts "
                          "for %s: it will hardly run; mtbf is of one %s: for the whole job give "
                          "`unit: job`, or mtbf: %s",
                          each, worst->name, restart, failure_unit_names[worst->unit], remedy);

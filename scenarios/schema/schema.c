@@ -120,7 +120,7 @@ static const struct param layout_params[] = {
      "How token rows are dispatched to the ranks of their experts and combined."},
     {"dispatch_8bit", PARAM_FLAG, offsetof(struct layout_keys, spec.experts.dispatch_8bit), 0, 0,
      "false", NULL,
-     "Rows are dispatched to their experts in 8 bits with a scale for each 128 elements, as are "
+     "Rows are dispatched to their experts in 8 bits with a scale for every 128 elements, as are "
      "gradients of their results; the combine transfers 16 bits."},
     {"vpp", PARAM_COUNT, offsetof(struct layout_keys, spec.pipeline.vpp), 1, 255, READER_AUTO, NULL,
      "Chunks of layers per pipeline stage, for interleaved schedules; auto: the most that divide "

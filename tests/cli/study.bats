@@ -293,7 +293,7 @@ json() { sql :memory: "select $1 from (select readfile('out') as j)"; }
     lacks "budget" out
 }
 
-@test "published: RSC-1's effective training time, saved each hour and each 5 minutes" {
+@test "published: RSC-1's effective training time, saved each hour and every 5 minutes" {
     expect 0 "$ORRERY" study "$SCENARIOS/weeks/rsc-1.yaml" --vary checkpoint.interval=60min,5min --seeds 400 --db rsc.db
     for row in "0 .720" "1 .934"; do # the end of the run costs nothing: a thousandth
         read -r point share <<<"$row"

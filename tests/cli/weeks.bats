@@ -232,7 +232,7 @@ figures() { "$ORRERY" run weeks.yaml --no-db --json "$@" | grep -v job_mtbf_s | 
     for key in saves bytes_per_save written_bytes mean_bytes_per_s peak_bytes_per_s busy_ratio kept_bytes; do
         [ "$(value "checkpoint_levels[1].$key")" = "$(sql a.db "select $key from checkpoint_level where level = 1")" ]
     done
-    # A save each minute: 4.6 s of each 64 s or so, five years of one drive write a day in a tenth of that.
+    # A save each minute: 4.6 s of every 64 s or so, five years of one drive write a day in a tenth of that.
     expect 0 "$ORRERY" run weeks.yaml --db b.db --set checkpoint.interval=1min
     shows "warning: pfs is written"
     shows "are worn out after"
@@ -286,7 +286,7 @@ figures() { "$ORRERY" run weeks.yaml --no-db --json "$@" | grep -v job_mtbf_s | 
     expect 0 "$ORRERY" run weeks.yaml --no-db
     lacks "struck nothing" out
     expect 0 "$ORRERY" run weeks.yaml --no-db --set 'failures=[{cause: g, mtbf: 1h}]'
-    said "warning: failures: by their rates the job fails each 28.125s, 'g' most"
+    said "warning: failures: by their rates the job fails every 28.125s, 'g' most"
 }
 
 @test "weeks: the worst hour of a run without failures, by hand from the table of its saves" {
@@ -296,7 +296,7 @@ figures() { "$ORRERY" run weeks.yaml --no-db --json "$@" | grep -v job_mtbf_s | 
     worst=$(sql a.db "select max(idle) from (select sum(max(0, min(c.ts, h.until) - max(c.ts - c.stall, h.since))) as idle
         from checkpoint c, (select ts - stall as since, ts - stall + 3600000000000 as until from checkpoint
             union all select ts - 3600000000000, ts from checkpoint) h group by h.since)")
-    # A save each 7 minutes and a part of a step: 7 of them in an hour, or 6 and a part.
+    # A save every 7 minutes and a part of a step: 7 of them in an hour, or 6 and a part.
     [ "$worst" -gt $((6 * 120 * 1000000000)) ] && [ "$worst" -le $((7 * 120 * 1000000000)) ]
     [ "$(sql a.db "select abs(ettr_worst_hour_ratio - (1 - $worst / 3.6e12)) < 1e-9 from run")" = 1 ]
     [ "$(value ettr_worst_hour)" = "$(sql a.db "select ettr_worst_hour_ratio from run")" ]

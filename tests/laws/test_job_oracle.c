@@ -228,7 +228,7 @@ static void play(const struct small_job *job, bool step_by_step, bool saves, str
 
 static void describe_checkpoint(const struct checkpoint_spec *c)
 {
-    print_message("  saves each %g s or %llu steps%s, keep %llu%s\n", c->interval_s,
+    print_message("  saves every %g s or %llu steps%s, keep %llu%s\n", c->interval_s,
                   (unsigned long long)c->interval_steps, c->plan.every_step ? ", every step" : "",
                   (unsigned long long)c->keep, c->final ? ", final" : "");
     for (unsigned i = 0; i < c->plan.level_count; i++) {
@@ -244,7 +244,7 @@ static void describe(const struct small_job *job)
     const struct job_spec *spec = &job->spec;
     const struct recovery_spec *r = &spec->recovery;
     print_message(
-        "  %llu steps of %g s, up to %g s, strike %s, %u nodes, maintenance %g s each %g\n",
+        "  %llu steps of %g s, up to %g s, strike %s, %u nodes, maintenance %g s every %g\n",
         (unsigned long long)spec->steps, job->step_s, spec->duration_s, strike_names[spec->strike],
         spec->nodes, spec->maintenance_s, spec->maintenance_every_s);
     describe_checkpoint(&spec->checkpoint);
@@ -414,7 +414,7 @@ static void test_naive_player(void **state)
     assert_int_equal(wrong, 0);
 }
 
-/* 60 steps take 90 s and nothing is saved: a stop each 26 s undoes all of them, for ever. */
+/* 60 steps take 90 s and nothing is saved: a stop every 26 s undoes all of them, for ever. */
 static void test_hopeless_job_ends(void **state)
 {
     struct small_job job;

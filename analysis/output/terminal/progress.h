@@ -1,5 +1,5 @@
 /* progress.h - how far a long command is, on stderr: a line that renews itself on a terminal, with
- * the time that is left; elsewhere a line each 30 s. Nothing for what is done in a blink. */
+ * the time that is left; elsewhere a line every 30 s. Nothing for what is done in a blink. */
 #ifndef ORRERY_ANALYSIS_OUTPUT_TERMINAL_PROGRESS_H
 #define ORRERY_ANALYSIS_OUTPUT_TERMINAL_PROGRESS_H
 

@@ -26,7 +26,7 @@ struct streams {
 void streams_open(struct streams *streams);
 void streams_close(struct streams *streams);
 /* Says that `name` is at work, after two seconds of silence: a line that renews itself on a
- * terminal; elsewhere another after each 30 s of silence. */
+ * terminal; elsewhere another after every 30 s of silence. */
 void streams_watch(struct streams *streams, const char *name);
 
 #endif

@@ -18,7 +18,7 @@ void report_breakdown_facts(struct fact *in, const char *key, const double parts
     "seeds{if .enough}, which are enough: it hardly gets on{end}): {.kept_tokens_per_day} "        \
     "tokens a day\n"                                                                               \
     "{if job_mtbf_s}"                                                                              \
-    "            a failure each {job_mtbf_s}; recovery {recovery_policy}"                          \
+    "            a failure every {job_mtbf_s}; recovery {recovery_policy}"                         \
     "{if .spares > 0}, {.spares} spare node{if not .spares = 1}s{end}{end}\n"                      \
     "{end}"                                                                                        \
     "{if checkpoint_interval_s}"                                                                   \

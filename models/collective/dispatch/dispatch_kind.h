@@ -27,7 +27,7 @@ struct dispatch_kind {
     /* One row for all experts of a rank that a token visits: it is copied for each where it
      * arrives, and results are added up before they leave. False: a row for each visit. */
     bool once_per_rank;
-    bool eight_bit;            /* can carry rows of 8-bit elements with a scale for each 128 */
+    bool eight_bit;            /* can carry rows of 8-bit elements with a scale for every 128 */
     double nvlink_ratio;       /* that its kernels reach of an NVLink port; 0: as NCCL's */
     double nic_ratio;          /* ... of what a NIC carries at most; 0: as NCCL's */
     double row_extra_bytes;    /* with each row on its way to the experts */

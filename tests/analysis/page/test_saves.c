@@ -120,7 +120,7 @@ static void test_few_stand_for_themselves(void **state)
     json_decref(document);
 }
 
-/* One more than there is room for: bins of 1 + 20000 / 2000 = 11 ns, one checkpoint each 10 ns. */
+/* One more than there is room for: bins of 1 + 20000 / 2000 = 11 ns, one checkpoint every 10 ns. */
 static void test_many_stand_in_bins(void **state)
 {
     const struct place *p = *state;

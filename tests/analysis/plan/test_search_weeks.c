@@ -17,7 +17,7 @@ enum {
     ALL_LEADERS = 100000
 };
 
-/* A card fails each three weeks: nodes of them each few days. The run ends with its tokens, or when
+/* A card fails every three weeks: nodes of them every few days. The run ends with its tokens, or when
  * `run` says so. */
 static struct scenario *read_job(unsigned space, const char *run, const char *mtbf)
 {

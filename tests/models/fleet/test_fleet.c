@@ -33,7 +33,7 @@ static double failures(const struct fleet_case *c, double limit_s, unsigned seed
     return count;
 }
 
-/* Llama 3: 419 in 54 days on 2,048 nodes are one each 3.093 h. RSC-1: 6.50 for 1000 node-days. */
+/* Llama 3: 419 in 54 days on 2,048 nodes are one every 3.093 h. RSC-1: 6.50 for 1000 node-days. */
 static void test_job_mtbf(void **state)
 {
     struct fleet_case c;

@@ -1,6 +1,6 @@
 /* job_paper.h - the small job that tests of weeks work out on paper, and what they expect of it.
  *
- * Steps of 10 s, a save of 8 s after each 4 of them; the chain: detect 4 s, start 16 s, load 12 s
+ * Steps of 10 s, a save of 8 s after every 4 of them; the chain: detect 4 s, start 16 s, load 12 s
  * (nothing to load at the beginning), warm-up 4 s. Undisturbed, 8 steps take 40 + 8 + 40 + 8 s. */
 #ifndef ORRERY_TESTS_JOB_PAPER_H
 #define ORRERY_TESTS_JOB_PAPER_H

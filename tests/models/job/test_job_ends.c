@@ -32,7 +32,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Two nodes, half of the nodes lemons that fail each 10 h until a repair mends them: 200 h of work.
+/* Two nodes, half of the nodes lemons that fail every 10 h until a repair mends them: 200 h of work.
  * The job once looked for a lemon for ever, when the last one was mended. */
 static void test_mended_lemons(void **state)
 {
@@ -54,7 +54,7 @@ static void test_mended_lemons(void **state)
     }
 }
 
-/* A job that fails each second and needs 10 s for a step keeps nothing: with an end of its time or
+/* A job that fails every second and needs 10 s for a step keeps nothing: with an end of its time or
  * without, it is given up at the limit, and what it spent up to there is told. */
 static void test_restarts_in_vain(void **state)
 {

@@ -184,7 +184,7 @@ static void test_spares(void **state)
     }
 }
 
-/* One node in 2,048 fails and is renewed, the others keep their age: each 3.09 h, not the 0.118 h
+/* One node in 2,048 fails and is renewed, the others keep their age: every 3.09 h, not the 0.118 h
  * of a cluster that is new after each failure. */
 static void test_renewal_of_one(void **state)
 {
@@ -214,7 +214,7 @@ static void test_renewal_of_one(void **state)
     job_case_free(&job);
 }
 
-/* Productive share of a job that fails each m hours: closed form and simulation. */
+/* Productive share of a job that fails every m hours: closed form and simulation. */
 static double ettr(double m, double tau, double delta, double restart, double *simulated)
 {
     struct daly_row row = {

@@ -240,7 +240,7 @@ static void test_search_tries_what_it_promises(void **state)
     }
 }
 
-/* A job of 30 days that fails each 8 h, in the terms of each row. */
+/* A job of 30 days that fails every 8 h, in the terms of each row. */
 struct world {
     const char *name, *policy, *recovery;
     double found_after_s; /* silent corruption: mean until it is found; 0: none */

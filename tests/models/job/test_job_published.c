@@ -1,5 +1,5 @@
 /* AIReSim (arXiv:2603.07041), its defaults: 4,096 of 4,360 servers for 6,144 h of work, a failure
- * each 100 days, 15 % of the servers with five more of them until a repair finds why; 20 minutes
+ * every 100 days, 15 % of the servers with five more of them until a repair finds why; 20 minutes
  * for each failure, nothing lost, nothing strikes meanwhile. Published: 9,865.97 +- 12.55 h and
  * 11,145.6 failures. Not modelled: 3 minutes of host selection when all standbys are gone (7 h in
  * all). */

@@ -147,8 +147,8 @@ static const struct weeks_case bad[] = {
     {WEEKS_FAILURES, "failures: [{cause: hot, mtbf: 5y, slow: 50%}]",
      "6:41: failures[0].slow: only with `effect: slow`\n"},
     {WEEKS_FAILURES, "failures: [{cause: gpu, mtbf: 5y, repair: {law: gamma}}]",
-     "6:49: failures[0].repair.shape must be given with law gamma: weibull and gamma: k; "
-     "lognormal: standard deviation of the logarithm\n"},
+     "6:49: failures[0].repair.shape must be given with law gamma: exponent k, "
+     "1: exponential, above: that many stages in sequence\n"},
     {WEEKS_FAILURES, "failures: [{cause: gpu, mtbf: 5y, repair: {mean: 2h, shape: 1}}]",
      "6:61: failures[0].repair.shape: the law fixed has none; remove it, or choose another law\n"},
     {WEEKS_FAILURES,
@@ -185,7 +185,8 @@ static const struct weeks_case bad[] = {
     {WEEKS_FAILURES, "failures: [{cause: gpu, mtbf: 5y, rows: x}]",
      "6:41: failures[0].rows: of a trace, but none is given\n"},
     {WEEKS_FAILURES, "failures: [{cause: gpu, mtbf: 1s}]",
-     "6:1: failures: by their rates 1.49e+08 in run.duration, one each 0.0312 s; at most 1e+07 can "
+     "6:1: failures: by their rates 1.49e+08 in run.duration, one every 0.0312 s; at most 1e+07 "
+     "can "
      "be played: check the units of mtbf\n"},
     /* checkpoint and storage */
     {WEEKS_CHECKPOINT, "checkpoint: {policy: sync, interval: 0s, storage: disk}",

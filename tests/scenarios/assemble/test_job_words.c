@@ -324,9 +324,8 @@ static void test_too_many_causes(void **state)
 static void test_durations(void **state)
 {
 #define REPAIR(words) "recovery: {repair: {mean: 2h, " words "}}"
-#define SHAPELESS(law)                                                                             \
-    "9:36: recovery.repair.shape must be given with law " law ": weibull and gamma: k; "           \
-    "lognormal: standard deviation of the logarithm\n"
+#define SHAPELESS(law, means)                                                                      \
+    "9:36: recovery.repair.shape must be given with law " law ": " means "\n"
     static const struct weeks_case rows[] = {
         {WEEKS_RECOVERY, REPAIR("law: lognormal, shape: 5"), ""},
         {WEEKS_RECOVERY, REPAIR("law: weibull, shape: 0.1"), ""},
@@ -335,9 +334,12 @@ static void test_durations(void **state)
         {WEEKS_RECOVERY, REPAIR("law: gamma, shape: 0.05"), ""},
         {WEEKS_RECOVERY, REPAIR("law: exponential"), ""},
         {WEEKS_RECOVERY, REPAIR("law: fixed"), ""},
-        {WEEKS_RECOVERY, REPAIR("law: weibull"), SHAPELESS("weibull")},
-        {WEEKS_RECOVERY, REPAIR("law: lognormal"), SHAPELESS("lognormal")},
-        {WEEKS_RECOVERY, REPAIR("law: gamma"), SHAPELESS("gamma")},
+        {WEEKS_RECOVERY, REPAIR("law: weibull"),
+         SHAPELESS("weibull", "exponent k, 1: exponential")},
+        {WEEKS_RECOVERY, REPAIR("law: lognormal"),
+         SHAPELESS("lognormal", "standard deviation of the logarithm")},
+        {WEEKS_RECOVERY, REPAIR("law: gamma"),
+         SHAPELESS("gamma", "exponent k, 1: exponential, above: that many stages in sequence")},
         {WEEKS_RECOVERY, REPAIR("law: exponential, shape: 2"),
          "9:56: recovery.repair.shape: the law exponential has none; remove it, or choose another "
          "law\n"},

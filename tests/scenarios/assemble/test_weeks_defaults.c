@@ -69,7 +69,7 @@ static void test_operator_recovery(void **state)
     scenario_destroy(scenario);
 }
 
-/* Four for each 1,024 nodes, begun ones too: 256 nodes are the last that one is enough for. */
+/* Four for every 1,024 nodes, begun ones too: 256 nodes are the last that one is enough for. */
 static void test_spares_by_nodes(void **state)
 {
     static const struct {
@@ -164,7 +164,7 @@ static void test_write_share(void **state)
 }
 
 /* 112 GB of Llama 3 8B (14 B for each of 8.03e9) through four nodes of 1.95 GB/s each: 14.41 s,
- * so each 1,310 s are 1.1 % of the time; the exact optimum of a snapshot of milliseconds is far
+ * so every 1,310 s are 1.1 % of the time; the exact optimum of a snapshot of milliseconds is far
  * shorter, and is taken where it is asked for. */
 static void test_interval(void **state)
 {
@@ -187,11 +187,11 @@ static void test_interval(void **state)
     condition_destroy(conditions);
 }
 
-/* 32 GPUs that fail each hour are a job that fails each 112.5 s, and restarts for 10 + 2 + 5 min
+/* 32 GPUs that fail each hour are a job that fails every 112.5 s, and restarts for 10 + 2 + 5 min
  * and 32 times 2.5 ms. An hour for the whole job is 32 h for each of them. */
 static void test_hopeless_rates(void **state)
 {
-#define SLIP "failures: by their rates the job fails each "
+#define SLIP "failures: by their rates the job fails every "
     struct error error = {{0}};
     static const struct {
         const char *failures, *text;

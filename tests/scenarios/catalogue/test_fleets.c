@@ -50,7 +50,7 @@ static void test_of_the_whole_machine(void **state)
         {"rsc-2", 1, 10256.4, 1e-5},
         {"ft-hsdp", 12500, 0.3, 1e-9},
         {"opt-175b", 124, 60.0 * 24.0 / 105.0, 1e-5},
-        {"delta-a100", 56, 1.4, 0.05}, /* its errors by kind add up to one each 1.4 h */
+        {"delta-a100", 56, 1.4, 0.05}, /* its errors by kind add up to one every 1.4 h */
         {"delta-h100", 76, 1.9, 1e-3},
         {"crusoe-h200", 200, 120.0 * 24.0 / 205.0, 1e-5},
         {"lablup-b200", 63, 55.0 * 24.0 / 10.0, 1e-5},

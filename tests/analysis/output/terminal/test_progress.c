@@ -25,7 +25,7 @@ static void assert_told(FILE *stream, long from, const char *expected)
     assert_string_equal(told, expected);
 }
 
-/* In a file: a line each 30 s, of the time that is left at the pace so far. */
+/* In a file: a line every 30 s, of the time that is left at the pace so far. */
 static void test_progress_in_a_file(void **state)
 {
     FILE *notes = tmpfile();

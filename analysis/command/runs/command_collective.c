@@ -147,22 +147,22 @@ static int measure(const struct collective_arguments *a, struct session *session
     c->cluster.nodes = (gpus + c->cluster.node.gpus - 1) / c->cluster.node.gpus;
     if (!check_range(a, op, session->notes))
         return EXIT_USAGE;
+    double *bytes = ARENA_ARRAY(scenario->arena, double, ROW_MAX);
     struct collective_result *rows =
         ARENA_ARRAY(scenario->arena, struct collective_result, ROW_MAX);
-    unsigned count = 0;
+    struct collective_sizes sizes = {op, bytes, 0};
     struct error error = {""};
-    for (double bytes = a->min_bytes; bytes <= a->max_bytes && count < ROW_MAX;
-         bytes = fmax(floor(bytes * a->factor), bytes + 1.0)) {
-        if (!collective_run(c, op, gpus, floor(bytes), &rows[count], &error)) {
-            fprintf(session->notes, "orrery collective: %s\n", error.text);
-            return EXIT_REJECTED;
-        }
-        count++;
+    for (double size = a->min_bytes; size <= a->max_bytes && sizes.count < ROW_MAX;
+         size = fmax(floor(size * a->factor), size + 1.0))
+        bytes[sizes.count++] = floor(size);
+    if (!collective_sweep(c, &sizes, gpus, rows, &error)) {
+        fprintf(session->notes, "orrery collective: %s\n", error.text);
+        return EXIT_REJECTED;
     }
     if (a->json)
-        json_collective(rows, count, op, gpus, session->out);
+        json_collective(rows, sizes.count, op, gpus, session->out);
     else
-        print_table(rows, count, op, gpus, c, session);
+        print_table(rows, sizes.count, op, gpus, c, session);
     return EXIT_OK;
 }
 

@@ -25,6 +25,7 @@ struct axes_search {
     struct trial_budget budget;
     uint64_t shares_most; /* ranks that may share the experts */
     bool any;             /* some layout fits, timed or not */
+    bool filled;          /* one of them has a microbatch for each of its stages at least */
 };
 
 struct axes_split {
@@ -74,6 +75,7 @@ static void play(struct axes_search *s, const struct configuration *c)
     if (!s->any)
         s->best = *c;
     s->any = true;
+    s->filled |= configuration_microbatches(c) >= c->layout.pp;
     if (!trial_spend(&s->budget, trial_passes(c)))
         return;
     const double gpu_s = trial_gpu_s_per_token(c, s->budget.usable_bytes);
@@ -132,17 +134,26 @@ static bool try_size(struct axes_search *s, uint64_t ranks, uint64_t cp, int lev
     return any;
 }
 
-/* Sizes from one rank up, until one holds the model without recomputing all of it. */
+/* Sizes from one rank up, until one holds the model without recomputing all of it, in a pipeline
+ * that does not idle for half of the step because it has more stages than microbatches: of stages
+ * that are stated, wider splits have fewer replicas, and more microbatches each. Who states one of
+ * tp and pp has the size of the other in mind: it grows while that makes the step faster. */
 static void try_sizes(struct axes_search *s, uint64_t cp)
 {
     const uint64_t gpus = configuration_gpus(s->from);
+    const bool alone = s->q->tp != s->q->pp;
     bool heavy = false, light = false;
-    for (uint64_t ranks = 1; ranks * cp <= gpus && ranks <= SPLIT_MAX && !light; ranks++) {
+    for (uint64_t ranks = 1; ranks * cp <= gpus && ranks <= SPLIT_MAX; ranks++) {
+        const double before_s = s->best_s;
+        const unsigned timed = s->out->timed;
         if (gpus % (ranks * cp) != 0)
             continue;
-        light = try_size(s, ranks, cp, RECOMPUTE_NONE);
-        if (!light && !heavy && s->q->recompute)
-            heavy = try_size(s, ranks, cp, RECOMPUTE_FULL);
+        light |= try_size(s, ranks, cp, RECOMPUTE_NONE);
+        if (!light && !(heavy && s->filled) && s->q->recompute)
+            heavy |= try_size(s, ranks, cp, RECOMPUTE_FULL);
+        const bool slower = s->out->timed > timed && s->best_s >= before_s;
+        if (light && s->filled && (!alone || slower))
+            return;
     }
 }
 

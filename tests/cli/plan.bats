@@ -353,7 +353,7 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
     [ "$kept" != "$one" ]
     # shellcheck disable=SC2086
     expect 0 plan $small --tokens 20B --mtbf 20d --seeds 1
-    for line in goodput "tokens a day" "a failure each" "checkpoints async" "with failures"; do shows "$line"; done
+    for line in goodput "tokens a day" "a failure every" "checkpoints async" "with failures"; do shows "$line"; done
     sed -n '/^To run it: /,$p' out | sed 's/^To run it: orrery/"$ORRERY"/; s/ --db [^ ]*/ --no-db --json/' >play.sh
     expect 0 bash play.sh
     jq -e --argjson kept "$one" '(.tokens_per_s * .goodput / $kept - 1) | fabs < 1e-6' out

@@ -148,6 +148,46 @@ static void test_the_best_of_all(void **state)
     }
 }
 
+/* One of tp and pp is stated: the other is the best of all that can be stated beside it. */
+static void test_one_axis_stated(void **state)
+{
+    static const struct one_axis {
+        const char *text, *said, *other;
+        unsigned least, most;
+    } rows[] = {
+        /* the smallest tp that holds it leaves 8 microbatches for 16 stages */
+        {"model: {preset: llama3-405b}\n"
+         "cluster: {gpu: h100-80gb-sxm, gpus: 16384}\n"
+         "training: {sequence: 8192, global_batch: 2048}\n",
+         "pp: 16", "tp", 4, 8},
+        /* the smallest pp that holds it recomputes */
+        {"model: {preset: gpt3-175b}\n"
+         "cluster: {gpu: a100-80gb-sxm, gpus: 1024}\n"
+         "training: {sequence: 2048, global_batch: 512}\n",
+         "tp: 8", "pp", 2, 8},
+    };
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[1024];
+        bool fits;
+        double best = INFINITY;
+        for (unsigned n = rows[i].least; n <= rows[i].most; n *= 2) {
+            snprintf(text, sizeof text, "%slayout: {%s, %s: %u}\n", rows[i].text, rows[i].said,
+                     rows[i].other, n);
+            struct scenario *stated = read_text(text);
+            if (stated->diagnostics.error_count == 0)
+                best = fmin(best, time_of(&stated->configuration, &fits));
+            scenario_destroy(stated);
+        }
+        snprintf(text, sizeof text, "%slayout: {%s}\n", rows[i].text, rows[i].said);
+        struct scenario *s = sound(text);
+        const double taken = time_of(&s->configuration, &fits);
+        assert_true(fits && isfinite(best));
+        if (!(taken <= 1.02 * best))
+            fail_msg("row %u: takes %g s, the best of all %g s", i, taken, best);
+        scenario_destroy(s);
+    }
+}
+
 /* One layer less would not do. */
 static void least_layers(const struct scenario *s)
 {
@@ -422,6 +462,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_best_of_all),
+        cmocka_unit_test(test_one_axis_stated),
         cmocka_unit_test(test_the_least_recomputation),
         cmocka_unit_test(test_layers_without_the_kind),
         cmocka_unit_test(test_rules),

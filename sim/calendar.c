@@ -1,6 +1,6 @@
 /* Invariants
- * 1. A slot is set (its time_bits are those of a time), empty (time_bits == EMPTY + slot, order ==
- *    0) or given back (time_bits == EMPTY + slot, order == GIVEN_BACK + next such slot).
+ * 1. A slot is set (its time_bits are those of a time) or empty (time_bits == EMPTY + slot, order
+ *    == 0).
  * 2. The bits of a time that is not negative grow with the time, and lie below EMPTY; order is
  *    rank, then the sequence number of the set, which is never used twice. So no two set slots
  *    compare equal, and two that are not both set never have the same time_bits.
@@ -25,7 +25,6 @@ enum {
 };
 static const uint32_t NONE = UINT32_MAX;
 static const uint64_t EMPTY = UINT64_C(0x7ff8) << 48; /* above the bits of infinity */
-static const uint64_t GIVEN_BACK = UINT64_C(1) << 63;
 
 struct calendar_node {
     uint64_t time_bits;
@@ -38,7 +37,7 @@ struct calendar {
     struct calendar_node *nodes; /* 2 * group_count; nodes[0] is not used */
     uint64_t sequence;
     uint32_t slot_count, slot_capacity, group_count;
-    uint32_t vacated, given_back;
+    uint32_t vacated;
     struct arena *arena;
 };
 
@@ -153,35 +152,17 @@ struct calendar *calendar_create(struct arena *arena, uint32_t slot_hint)
     while (slot_capacity < slot_hint)
         slot_capacity *= 2;
     calendar->arena = arena;
-    calendar->given_back = NONE;
     calendar_grow(calendar, slot_capacity);
     return calendar;
 }
 
 uint32_t calendar_slot(struct calendar *calendar)
 {
-    uint32_t slot = calendar->given_back;
-    if (slot != NONE) {
-        calendar->given_back = (uint32_t)calendar->orders[slot];
-        calendar->orders[slot] = 0;
-        return slot;
-    }
     if (calendar->slot_count == calendar->slot_capacity) {
         CHECK(calendar->slot_capacity < UINT32_C(1) << 31);
         calendar_grow(calendar, 2 * calendar->slot_capacity);
     }
     return calendar->slot_count++;
-}
-
-static inline bool slot_is_set(const struct calendar *calendar, uint32_t slot)
-{
-    return calendar->times[slot] < EMPTY;
-}
-
-static inline bool slot_is_taken(const struct calendar *calendar, uint32_t slot)
-{
-    return slot < calendar->slot_count &&
-           (slot_is_set(calendar, slot) || calendar->orders[slot] == 0);
 }
 
 static inline void slot_empty(struct calendar *calendar, uint32_t slot)
@@ -194,7 +175,7 @@ void calendar_set(struct calendar *calendar, uint32_t slot, double time_s, uint3
 {
     CHECK(time_s >= 0.0 && time_s < INFINITY);
     CHECK(rank < CALENDAR_RANK_MAX);
-    CHECK(slot_is_taken(calendar, slot));
+    CHECK(slot < calendar->slot_count);
     if (slot == calendar->vacated)
         calendar->vacated = NONE;
     else
@@ -203,23 +184,6 @@ void calendar_set(struct calendar *calendar, uint32_t slot, double time_s, uint3
     memcpy(&calendar->times[slot], &positive_s, sizeof positive_s);
     calendar->orders[slot] = (uint64_t)rank << RANK_SHIFT | calendar->sequence++;
     replay(calendar, slot);
-}
-
-void calendar_clear(struct calendar *calendar, uint32_t slot)
-{
-    CHECK(slot_is_taken(calendar, slot));
-    if (!slot_is_set(calendar, slot))
-        return;
-    replay_vacated(calendar);
-    slot_empty(calendar, slot);
-    replay(calendar, slot);
-}
-
-void calendar_slot_free(struct calendar *calendar, uint32_t slot)
-{
-    calendar_clear(calendar, slot);
-    calendar->orders[slot] = GIVEN_BACK | calendar->given_back;
-    calendar->given_back = slot;
 }
 
 bool calendar_peek(struct calendar *calendar, struct calendar_event *event)

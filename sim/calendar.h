@@ -27,11 +27,9 @@ struct calendar_event {
 
 /* `slot_hint` slots fit without growing; growing doubles, and leaves the old arrays behind. */
 struct calendar *calendar_create(struct arena *arena, uint32_t slot_hint);
-uint32_t calendar_slot(struct calendar *calendar); /* a new slot, empty; slots may be given back */
-void calendar_slot_free(struct calendar *calendar, uint32_t slot); /* and its event, if any */
+uint32_t calendar_slot(struct calendar *calendar); /* a new slot, empty: the next number */
 /* `time_s` is finite and not negative; `rank` < CALENDAR_RANK_MAX. */
 void calendar_set(struct calendar *calendar, uint32_t slot, double time_s, uint32_t rank);
-void calendar_clear(struct calendar *calendar, uint32_t slot);
 bool calendar_peek(struct calendar *calendar, struct calendar_event *event); /* false: empty */
 bool calendar_pop(struct calendar *calendar, struct calendar_event *event);  /* false: empty */
 

@@ -112,9 +112,3 @@ double random_lognormal_mean1(struct random_stream *stream, double sigma)
     CHECK(sigma >= 0.0);
     return exp(sigma * (random_normal(stream) - 0.5 * sigma));
 }
-
-double random_exponential(struct random_stream *stream, double mean)
-{
-    CHECK(mean > 0.0);
-    return gsl_ran_exponential(&stream->generator, mean);
-}

@@ -19,7 +19,6 @@ double random_uniform(struct random_stream *stream); /* in (0, 1) */
 double random_normal(struct random_stream *stream);  /* mean 0, standard deviation 1 */
 /* Log-normal with mean 1 and the given standard deviation of the logarithm. */
 double random_lognormal_mean1(struct random_stream *stream, double sigma);
-double random_exponential(struct random_stream *stream, double mean);
 /* Draws without a stream, for things that may be asked in any order: a uniform number in (0, 1) is
  * a function of (key, index) alone. Keys of different purposes, or of different seeds, are apart.
  */

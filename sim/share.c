@@ -5,7 +5,7 @@
  *    a rate that does not change leaves both alone, so that rounding does not pile up.
  * 3. weight_total and bound_weight are exact: sums of multiples of 2^-24 below WEIGHT_LARGEST.
  * 4. A link that binds nobody (level INFINITY) cannot begin to because a user leaves it: only links
- *    that bind (or are full but for rounding), and links whose capacity changed, become dirty.
+ *    that bind (or are full but for rounding) become dirty.
  * 5. Edges and users stand in blocks of 2^class; a list of users that outgrows its block moves. */
 #include "sim/share.h"
 
@@ -267,15 +267,6 @@ void share_finish(struct share *share, double now_s, uint32_t id)
         block_give(share, activity->edge_class, activity->edges);
     activity->standing = STANDING_UNUSED;
     share->unused.ids[share->unused.count++] = id;
-}
-
-void share_set_capacity(struct share *share, double now_s, uint32_t link, double capacity)
-{
-    CHECK(link < share->link_count && capacity >= 0.0 && capacity < INFINITY);
-    clock_advance(share, now_s);
-    share->links[link].capacity = capacity;
-    if (share->users[link].count > 0)
-        link_dirty(share, link);
 }
 
 /* Gives an activity the level that was found for it, and tells the links. */

@@ -45,7 +45,6 @@ double share_weight(double weight); /* rounded to a multiple of 2^-24, at least 
 uint32_t share_start(struct share *share, double now_s, struct share_demand demand,
                      const struct share_use *uses, size_t use_count);
 void share_finish(struct share *share, double now_s, uint32_t activity);
-void share_set_capacity(struct share *share, double now_s, uint32_t link, double capacity);
 
 /* Solves what changed since the last call. Returns how many activities have a new finish time and
  * points `changed` at their ids (valid until the next call), in ascending order. */

@@ -25,7 +25,7 @@ struct sim {
     struct calendar *calendar;
     struct arena *arena;
     struct arena_mark mark; /* of a lent arena: where it began */
-    bool lent, stopped;
+    bool lent;
     struct handler handlers[SIM_RANK_MAX];
     struct settler settlers[SIM_RANK_MAX];
 };
@@ -71,11 +71,6 @@ struct calendar *sim_calendar(struct sim *sim)
     return sim->calendar;
 }
 
-uint64_t sim_seed(const struct sim *sim)
-{
-    return sim->context.seed;
-}
-
 double sim_now_s(const struct sim *sim)
 {
     return sim->context.time_s;
@@ -105,7 +100,7 @@ void sim_settle(struct sim *sim, uint32_t rank, sim_settle_fn *settle, void *pla
 
 static void settle_all(struct sim *sim)
 {
-    for (uint32_t rank = 0; rank < SIM_RANK_MAX && !sim->stopped; rank++)
+    for (uint32_t rank = 0; rank < SIM_RANK_MAX; rank++)
         if (sim->settlers[rank].call != NULL)
             sim->settlers[rank].call(sim, sim->settlers[rank].player);
 }
@@ -126,19 +121,12 @@ void sim_run(struct sim *sim)
 {
     const struct check_context *former = sim_enter(sim);
     struct calendar_event next;
-    sim->stopped = false;
     settle_all(sim);
-    while (!sim->stopped && calendar_peek(sim->calendar, &next)) {
+    while (calendar_peek(sim->calendar, &next)) {
         do
             handle_next(sim);
-        while (!sim->stopped && calendar_peek(sim->calendar, &next) &&
-               next.time_s == sim->context.time_s);
+        while (calendar_peek(sim->calendar, &next) && next.time_s == sim->context.time_s);
         settle_all(sim);
     }
     check_enter(former);
-}
-
-void sim_stop(struct sim *sim)
-{
-    sim->stopped = true;
 }

@@ -32,7 +32,6 @@ struct sim *sim_create_in(struct arena *arena, uint64_t seed);
 void sim_destroy(struct sim *sim);
 struct arena *sim_arena(struct sim *sim);
 struct calendar *sim_calendar(struct sim *sim);
-uint64_t sim_seed(const struct sim *sim);
 double sim_now_s(const struct sim *sim);
 uint64_t sim_event_count(const struct sim *sim);
 /* From now on CHECKs of this thread tell of this simulation, which is set up or read (sim_run does
@@ -41,7 +40,6 @@ const struct check_context *sim_enter(struct sim *sim);
 
 void sim_handle(struct sim *sim, uint32_t rank, sim_handler_fn *handler, void *player);
 void sim_settle(struct sim *sim, uint32_t rank, sim_settle_fn *settle, void *player);
-void sim_run(struct sim *sim);  /* until the calendar is empty, or sim_stop */
-void sim_stop(struct sim *sim); /* sim_run returns after the present event */
+void sim_run(struct sim *sim); /* until the calendar is empty */
 
 #endif

@@ -200,7 +200,7 @@ struct link_id graph_pair(struct graph *graph, struct vertex_id a, struct vertex
     return first;
 }
 
-const char *graph_vertex_kind_name(enum vertex_kind kind)
+static const char *vertex_kind_name(enum vertex_kind kind)
 {
     static const char *const names[] = {[VERTEX_GPU] = "gpu",
                                         [VERTEX_NVSWITCH] = "nvswitch",
@@ -230,7 +230,7 @@ void graph_vertex_name(const struct graph *graph, struct vertex_id vertex, char 
                        unsigned size)
 {
     const struct vertex v = graph_vertex_at(graph, vertex);
-    const char *kind = graph_vertex_kind_name((enum vertex_kind)v.kind);
+    const char *kind = vertex_kind_name((enum vertex_kind)v.kind);
     if (v.node == NODE_NONE)
         snprintf(text, size, "%s %u", kind, (unsigned)v.index);
     else

@@ -139,8 +139,7 @@ static inline bool graph_same_types(const struct graph *graph, uint32_t node, ui
 }
 /* Gives one link another type; its likes in other nodes keep theirs. */
 void graph_set_type(struct graph *graph, struct link_id link, uint32_t type);
-const char *graph_vertex_kind_name(enum vertex_kind kind); /* "gpu", "leaf" */
-const char *graph_link_kind_name(enum link_kind kind);     /* "nvlink", "nic" */
+const char *graph_link_kind_name(enum link_kind kind); /* "nvlink", "nic" */
 /* "node 3 gpu 5", "leaf 2": into `text` of `size` bytes, always ended. */
 void graph_vertex_name(const struct graph *graph, struct vertex_id vertex, char *text,
                        unsigned size);

@@ -140,7 +140,6 @@ static enum device_answer sense(void *state, struct device_state *out, struct er
     *out = (struct device_state){
         .clock_hz = CLOCK_HZ * (hot ? s->card.hot_clock_ratio : 1.0),
         .power_w = s->card.power_capped ? 700.0 : 500.0,
-        .temperature_c = hot ? 90.0 : 60.0,
         .slowing = (s->card.power_capped ? (unsigned)DEVICE_POWER_CAP : 0u) |
                    (hot ? (unsigned)DEVICE_TOO_HOT : 0u),
     };

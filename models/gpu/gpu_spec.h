@@ -102,7 +102,6 @@ struct kernel {
     bool split_sums;       /* GEMM, 8-bit: sums are promoted to fp32 on the way */
     bool block_scales;     /* GEMM, 8-bit: scales go by block */
     double taken_sms;      /* GEMM, attention: SMs that what runs beside it holds */
-    bool one_by_one;       /* GEMM: `launches` products, each `batch` x m x n x k */
     double flops;          /* done by the hardware; filled by the kernel_* makers */
     double bytes;          /* moved through HBM at least; filled by the makers */
     double launches;       /* host launches it costs */

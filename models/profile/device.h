@@ -39,7 +39,7 @@ struct device_facts {
     double cards; /* in this machine */
 };
 struct device_state {
-    double clock_hz, power_w, temperature_c;
+    double clock_hz, power_w;
     unsigned slowing; /* bits of enum device_slowing */
 };
 struct calibrate_device {

@@ -23,7 +23,7 @@ const struct point_kind point_kinds[POINT_KIND_COUNT] = {
     [POINT_LAUNCH] = {"launch", {"count"}},
     [POINT_COLLECTIVE] = {"collective", {"ranks", "bytes", "nodes"}},
 };
-const char *const point_types[] = {"bf16", "fp16", "fp8", "fp4", "tf32", "fp32", NULL};
+static const char *const point_types[] = {"bf16", "fp16", "fp8", "fp4", "tf32", "fp32", NULL};
 const char *const point_operators[] = {
     "stream",
     "norm",

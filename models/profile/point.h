@@ -52,7 +52,6 @@ struct point_kind {
     const char *axes[POINT_AXES]; /* NULL past the last */
 };
 extern const struct point_kind point_kinds[POINT_KIND_COUNT];
-extern const char *const point_types[]; /* NULL-ended */
 /* Names of memory points: operators that a transformer streams through, NULL-ended. "stream" is a
  * plain copy inside the card. */
 extern const char *const point_operators[];

@@ -28,7 +28,6 @@ extern const char *const restart_link_names[RESTART_LINK_COUNT];
 /* What the policy sees of one failure. */
 struct recovery_situation {
     bool hardware;                      /* some node must be replaced or repaired */
-    uint32_t nodes_lost;                /* that went down with it */
     uint32_t nodes_short;               /* of the job, all told, this failure included */
     uint32_t spares_free;               /* nodes that stand by */
     uint32_t replicas_up;               /* data-parallel replicas without a lost node */

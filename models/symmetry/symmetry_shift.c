@@ -28,14 +28,14 @@ uint32_t symmetry_turn_of(const struct real *real, uint32_t rank)
     return divisor_quotient(&s->by_turn, divisor_remainder(&s->by_block, rank));
 }
 
-uint32_t symmetry_turned(const struct real *real, uint32_t rank, uint32_t turn)
+static uint32_t turned(const struct real *real, uint32_t rank, uint32_t turn)
 {
     return rank + (turn - symmetry_turn_of(real, rank)) * real->shift.by_turn.by;
 }
 
 uint32_t symmetry_turned_group(const struct real *real, const struct group *group, uint32_t turn)
 {
-    const uint32_t rank = symmetry_turned(real, layout_member(real->layout, group, 0), turn);
+    const uint32_t rank = turned(real, layout_member(real->layout, group, 0), turn);
     return layout_group_of(real->layout, rank, group->kind);
 }
 
@@ -72,13 +72,13 @@ uint32_t symmetry_node_like(const struct real *real, uint32_t node)
     if (s->turns == 1 || s->node_rank[node] == ROW_NONE)
         return node;
     const uint32_t rank = s->node_rank[node], like = s->first_like[symmetry_turn_of(real, rank)];
-    return node_of(real, symmetry_turned(real, rank, like));
+    return node_of(real, turned(real, rank, like));
 }
 
 /* Does a rank stand in its node as the rank of turn 0 in its own? */
 static bool rank_turns(struct real *real, uint32_t rank)
 {
-    const uint32_t turn = symmetry_turn_of(real, rank), like = symmetry_turned(real, rank, 0);
+    const uint32_t turn = symmetry_turn_of(real, rank), like = turned(real, rank, 0);
     const uint32_t *gpu = real->layout->gpu_of_rank, per_node = real->topology->gpus_per_node;
     uint32_t *node_rank = real->shift.node_rank, node = node_of(real, rank);
     if (node_rank[node] == ROW_NONE)
@@ -87,8 +87,8 @@ static bool rank_turns(struct real *real, uint32_t rank)
     return gpu[rank] % per_node == gpu[like] % per_node &&
            real->lowered->program_of_rank[rank] == real->lowered->program_of_rank[like] &&
            symmetry_turn_of(real, fellow) == turn &&
-           node_of(real, symmetry_turned(real, fellow, 0)) == node_of(real, like) &&
-           node_of(real, symmetry_turned(real, first, turn)) == node;
+           node_of(real, turned(real, fellow, 0)) == node_of(real, like) &&
+           node_of(real, turned(real, first, turn)) == node;
 }
 
 /* 1. Ranks of turn 0 come before their likes. */
@@ -142,10 +142,10 @@ static bool group_turns(struct real *real, uint32_t index)
     for (uint32_t i = 0; good && i < group.member_count; i++) {
         const uint32_t rank = layout_member(layout, &group, i);
         if (one) {
-            good = layout_member(layout, &first, i) == symmetry_turned(real, rank, 0);
+            good = layout_member(layout, &first, i) == turned(real, rank, 0);
         } else {
             const uint32_t next = (symmetry_turn_of(real, rank) + 1) % real->shift.turns;
-            const uint32_t other = symmetry_turned(real, rank, next);
+            const uint32_t other = turned(real, rank, next);
             good = layout_group_of(layout, other, symmetry_role(&group, i)) == index;
         }
     }
@@ -180,7 +180,7 @@ static void sign_ranks_and_links(struct real *real)
     for (uint32_t rank = 0; rank < real->layout->rank_count; rank++) {
         const double speed = real->speed[real->layout->gpu_of_rank[rank]];
         if (speed != 1.0) {
-            symmetry_sign(real, symmetry_turn_of(real, rank), symmetry_turned(real, rank, 0),
+            symmetry_sign(real, symmetry_turn_of(real, rank), turned(real, rank, 0),
                           symmetry_bits(speed));
         }
     }
@@ -188,7 +188,7 @@ static void sign_ranks_and_links(struct real *real)
         const uint32_t rank = real->shift.node_rank[node];
         if (rank == ROW_NONE)
             continue; /* nothing is sent to a node without ranks */
-        const uint32_t first = node_of(real, symmetry_turned(real, rank, 0));
+        const uint32_t first = node_of(real, turned(real, rank, 0));
         if (!graph_same_types(&t->graph, node, first)) {
             sign_links(real, node * t->node_links, t->node_links);
             const uint32_t ends = 2 * t->nics_per_node;
@@ -266,7 +266,7 @@ void symmetry_number_rows(struct arena *arena, struct real *real)
             s->rank_at[s->rank_rows] = rank;
             s->row_of_rank[rank] = s->rank_rows++;
         } else {
-            s->row_of_rank[rank] = s->row_of_rank[symmetry_turned(real, rank, like)];
+            s->row_of_rank[rank] = s->row_of_rank[turned(real, rank, like)];
         }
     }
     for (uint32_t g = 0; g < groups; g++) {

@@ -136,10 +136,9 @@ void symmetry_find_shift(struct arena *arena, struct real *real);
 void symmetry_no_shift(struct real *real);
 void symmetry_number_rows(struct arena *arena, struct real *real);
 void symmetry_count_copies(struct arena *arena, struct real *real);
-/* Turns: of a rank, of a link (of a node or NIC); a rank, link or group at the same place of
- * another turn (the group lies in one). */
+/* Turns: of a rank, of a link (of a node or NIC); a link or group at the same place of another turn
+ * (the group lies in one). */
 uint32_t symmetry_turn_of(const struct real *real, uint32_t rank);
-uint32_t symmetry_turned(const struct real *real, uint32_t rank, uint32_t turn);
 uint32_t symmetry_turn_of_link(const struct real *real, uint32_t link);
 struct turned_link {
     uint32_t turn, link; /* the turn of a link, and its like in turn 0 */

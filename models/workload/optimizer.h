@@ -31,8 +31,7 @@ struct optimizer {
     /* HBM bytes for each parameter of the local shard that a fused update moves beside its state,
      * which is read and written once, the gradient that is read and the weight that is written. */
     double more_traffic_bytes;
-    double update_flops; /* for each parameter, element by element */
-    bool fixed_formats;  /* its moments have no other format */
+    bool fixed_formats; /* its moments have no other format */
     /* Weight matrices of layers are stepped along an orthogonal matrix near their momentum, by so
      * many Newton-Schulz steps (optimizer_orthogonal_flops); 0: none. */
     unsigned orthogonal_steps;

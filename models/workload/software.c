@@ -18,10 +18,10 @@
 const char *const recompute_names[] = {
     "none",  "selective", "per_operator", "modules", "every_other_layer",
     "block", "uniform",   "full",         NULL};
-const char *const stage_split_names[] = {"even", "cost", NULL};
-const char *const optimizer_build_names[] = {"eager", "first_step", NULL};
-const char *const gradient_layout_names[] = {"buffer", "tensor", NULL};
-const char *const execution_names[] = {"any", "eager", "compiled", NULL};
+static const char *const stage_split_names[] = {"even", "cost", NULL};
+static const char *const optimizer_build_names[] = {"eager", "first_step", NULL};
+static const char *const gradient_layout_names[] = {"buffer", "tensor", NULL};
+static const char *const execution_names[] = {"any", "eager", "compiled", NULL};
 
 const char *software_framework(const struct software_profile *profile)
 {

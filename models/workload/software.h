@@ -253,7 +253,5 @@ const char *software_framework(const struct software_profile *profile);
 const char *software_not_modelled(const char *name);
 extern const struct param software_params[];
 extern const unsigned software_param_count;
-extern const char *const stage_split_names[],
-    *const optimizer_build_names[], *const gradient_layout_names[], *const execution_names[];
 
 #endif

@@ -100,7 +100,6 @@ static void decide(struct oracle *o, bool hardware, const uint32_t *lost, uint32
 {
     struct recovery_situation situation = {
         .hardware = hardware,
-        .nodes_lost = lost_count,
         .nodes_short = o->missing + lost_count,
         .spares_free = spares_free(o),
         .replicas_up = 0,

@@ -297,7 +297,7 @@ static void walk(struct walk *w, int unit, uint64_t seed, bool looks)
 {
     struct arena *arena = arena_create();
     struct random_stream *stream = random_create(arena, seed, 0, "walk");
-    for (double now_s = 0.0; now_s < end_s; now_s += random_exponential(stream, 20.0)) {
+    for (double now_s = 0.0; now_s < end_s; now_s -= 20.0 * log(random_uniform(stream))) {
         walk_until(w, unit, now_s, looks);
         uint32_t node = (uint32_t)(random_uniform(stream) * ALL);
         if (w->inside[node] && NODES - w->missing > 3)

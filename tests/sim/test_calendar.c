@@ -1,5 +1,5 @@
 /* The calendar against a reference that looks at every slot, over random programs of set, move,
- * clear, peek and pop; ties; slots given back; growth. */
+ * peek and pop; ties; growth. */
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -68,20 +68,10 @@ static void play_set(struct play *p, uint32_t slot)
 static void play_take(struct play *p)
 {
     uint32_t slot = calendar_slot(p->calendar);
-    if (slot >= SLOTS) {
-        calendar_slot_free(p->calendar, slot);
+    if (slot >= SLOTS)
         return;
-    }
     assert_false(p->reference.taken[slot]);
     p->reference.taken[slot] = true;
-}
-
-static void play_release(struct play *p, uint32_t slot)
-{
-    if (!p->reference.taken[slot])
-        return;
-    calendar_slot_free(p->calendar, slot);
-    p->reference.taken[slot] = p->reference.set[slot] = false;
 }
 
 static bool play_pop(struct play *p, bool remove)
@@ -104,23 +94,14 @@ static bool play_pop(struct play *p, bool remove)
 static bool play_step(struct play *p)
 {
     uint32_t slot = (uint32_t)draw(p, SLOTS);
-    switch (draw(p, 8)) {
+    switch (draw(p, 6)) {
     case 0:
         play_take(p);
         return true;
     case 1:
-        if (draw(p, 4) == 0)
-            play_release(p, slot);
-        return true;
-    case 2:
-        if (p->reference.taken[slot])
-            calendar_clear(p->calendar, slot);
-        p->reference.set[slot] = false;
-        return true;
-    case 3:
         return play_pop(p, false);
-    case 4:
-    case 5:
+    case 2:
+    case 3:
         return play_pop(p, true);
     default:
         play_set(p, slot);
@@ -178,22 +159,6 @@ static void test_ties_by_rank_then_sequence(void **state)
     arena_destroy(arena);
 }
 
-static void test_slots_are_reused(void **state)
-{
-    struct arena *arena = arena_create();
-    struct calendar *calendar = calendar_create(arena, 0);
-    uint32_t first = calendar_slot(calendar), second = calendar_slot(calendar);
-    calendar_set(calendar, first, 2.0, 0);
-    calendar_slot_free(calendar, first);
-    calendar_slot_free(calendar, second);
-    struct calendar_event event;
-    assert_false(calendar_peek(calendar, &event));
-    assert_int_equal(calendar_slot(calendar), second);
-    assert_int_equal(calendar_slot(calendar), first);
-    assert_int_equal(calendar_slot(calendar), 2);
-    arena_destroy(arena);
-}
-
 static void test_growth_keeps_events_sorted(void **state)
 {
     enum {
@@ -220,10 +185,6 @@ enum misuse {
     SET_NAN,
     SET_RANK,
     SET_UNKNOWN,
-    SET_GIVEN_BACK,
-    CLEAR_UNKNOWN,
-    CLEAR_GIVEN_BACK,
-    GIVE_BACK_TWICE,
     HINT,
     NO_MISUSE
 };
@@ -232,20 +193,10 @@ static void misuse(enum misuse what)
 {
     struct calendar *calendar =
         calendar_create(arena_create(), what == HINT ? (UINT32_C(1) << 31) + 1 : 4);
-    uint32_t slot = calendar_slot(calendar), gone = calendar_slot(calendar);
+    uint32_t slot = calendar_slot(calendar);
     double time_s = what == SET_NEGATIVE ? -1e-300 : what == SET_INFINITE ? INFINITY : 1.0;
-    calendar_slot_free(calendar, gone);
-    if (what == CLEAR_UNKNOWN)
-        calendar_clear(calendar, 2);
-    if (what == CLEAR_GIVEN_BACK)
-        calendar_clear(calendar, gone);
-    if (what == GIVE_BACK_TWICE)
-        calendar_slot_free(calendar, gone);
-    calendar_set(calendar,
-                 what == SET_UNKNOWN      ? 2
-                 : what == SET_GIVEN_BACK ? gone
-                                          : slot,
-                 what == SET_NAN ? NAN : time_s, CALENDAR_RANK_MAX - (what == SET_RANK ? 0 : 1));
+    calendar_set(calendar, slot + (what == SET_UNKNOWN), what == SET_NAN ? NAN : time_s,
+                 CALENDAR_RANK_MAX - (what == SET_RANK ? 0 : 1));
 }
 
 /* Each CHECK at its limit, in a child, since a broken one does not return. */
@@ -274,7 +225,6 @@ int main(void)
         cmocka_unit_test(test_random_programs_agree),
         cmocka_unit_test(test_planted_fault_is_seen),
         cmocka_unit_test(test_ties_by_rank_then_sequence),
-        cmocka_unit_test(test_slots_are_reused),
         cmocka_unit_test(test_growth_keeps_events_sorted),
         cmocka_unit_test(test_misuse_is_caught),
     };

@@ -1,4 +1,5 @@
 /* pool: each index once, the same result for any number of threads; many simulations at once. */
+#include <math.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -84,9 +85,9 @@ struct player {
 static void begin(struct sim *sim, struct player *player, uint32_t flow)
 {
     const struct share_use uses[] = {{flow % 3, 1.0}, {3 + flow % 2, 0.5}};
-    player->activities[flow] = share_start(
-        player->share, sim_now_s(sim),
-        (struct share_demand){random_exponential(player->stream, 1.0), 2.0, 1.0}, uses, 2);
+    player->activities[flow] =
+        share_start(player->share, sim_now_s(sim),
+                    (struct share_demand){-log(random_uniform(player->stream)), 2.0, 1.0}, uses, 2);
 }
 
 static void finished(struct sim *sim, void *context, uint32_t slot)

@@ -119,7 +119,7 @@ static double lognormal(struct random_stream *stream)
 
 static double exponential(struct random_stream *stream)
 {
-    return random_exponential(stream, 3.0);
+    return -3.0 * log(random_uniform(stream));
 }
 
 static bool moments_fit(law_fn *law, double mean, double variance)

@@ -191,11 +191,7 @@ static void swarm_step(struct swarm *s)
     for (uint64_t batch = 1 + draw(s, 3); batch > 0; batch--) {
         uint32_t a = (uint32_t)draw(s, s->world.activity_count);
         struct activity *activity = &s->world.activities[a];
-        if (s->values != VALUES_ONE && draw(s, 10) == 0) {
-            uint32_t link = (uint32_t)draw(s, s->world.link_count);
-            s->world.capacity[link] = draw(s, 8) == 0 ? 0.0 : draw_value(s);
-            share_set_capacity(s->share, s->now_s, link, s->world.capacity[link]);
-        } else if (activity->alive) {
+        if (activity->alive) {
             activity->alive = false;
             share_finish(s->share, s->now_s, activity->id);
         } else {

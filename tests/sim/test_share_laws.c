@@ -57,24 +57,6 @@ static void test_cap_weight_and_fairness(void **state)
     arena_destroy(arena);
 }
 
-static void test_link_that_fails_and_comes_back(void **state)
-{
-    struct arena *arena = arena_create();
-    const double capacity = 10.0;
-    const uint32_t *changed;
-    struct share *share = share_create(arena, 1, &capacity);
-    uint32_t a = start_on(share, 0.0, 100.0, 0, 0, 1.0);
-    share_solve(share, 0.0, &changed);
-    share_set_capacity(share, 4.0, 0, 0.0);
-    assert_int_equal(share_solve(share, 4.0, &changed), 1);
-    assert_true(share_rate(share, a) == 0.0 && share_finish_s(share, a) == INFINITY);
-    share_set_capacity(share, 9.0, 0, 20.0);
-    assert_int_equal(share_solve(share, 9.0, &changed), 1);
-    assert_true(share_finish_s(share, a) == 12.0);
-    assert_true(share_moved(share, 0, 12.0) == 100.0 && share_busy_s(share, 0, 12.0) == 7.0);
-    arena_destroy(arena);
-}
-
 static void test_finish_before_the_first_solve(void **state)
 {
     struct arena *arena = arena_create();
@@ -352,7 +334,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_on_one_link_halve),
         cmocka_unit_test(test_cap_weight_and_fairness),
-        cmocka_unit_test(test_link_that_fails_and_comes_back),
         cmocka_unit_test(test_finish_before_the_first_solve),
         cmocka_unit_test(test_alike_activities_equal_their_sum),
         cmocka_unit_test(test_scaling_by_powers_of_two_is_exact),

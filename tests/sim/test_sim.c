@@ -20,7 +20,6 @@ struct player {
     char log[256];
     uint32_t slots[4];
     int again; /* how often settling sets an event at the same instant */
-    bool stop;
 };
 
 static void note(struct player *player, const char *word)
@@ -34,8 +33,6 @@ static void early(struct sim *sim, void *context, uint32_t slot)
     note(player, "e");
     if (slot == player->slots[0] && sim_now_s(sim) < 2.0) /* another event at this instant */
         calendar_set(sim_calendar(sim), player->slots[1], sim_now_s(sim), EARLY);
-    if (player->stop)
-        sim_stop(sim);
 }
 
 static void late(struct sim *sim, void *context, uint32_t slot)
@@ -94,43 +91,6 @@ static void test_instants_and_settling(void **state)
     sim_destroy(sim);
 }
 
-static void test_stop_and_go_on(void **state)
-{
-    struct sim *sim = sim_create(1);
-    struct player player = player_of(sim);
-    register_player(&player);
-    player.stop = true;
-    calendar_set(sim_calendar(sim), player.slots[1], 2.0, EARLY);
-    calendar_set(sim_calendar(sim), player.slots[2], 2.0, LATE);
-    sim_run(sim);
-    assert_string_equal(player.log, "[] e");
-    sim_run(sim);
-    assert_string_equal(player.log, "[] e[] l[] ");
-    assert_int_equal(sim_event_count(sim), 2);
-    sim_destroy(sim);
-}
-
-static void stop_in_settling(struct sim *sim, void *context)
-{
-    note(context, "!");
-    sim_stop(sim);
-}
-
-/* Whoever settles may stop too: nobody settles after it, and no event is handled. */
-static void test_stop_in_settling(void **state)
-{
-    struct sim *sim = sim_create(1);
-    struct player player = player_of(sim);
-    sim_handle(sim, EARLY, early, &player);
-    sim_settle(sim, EARLY, stop_in_settling, &player);
-    sim_settle(sim, LATE, settle_second, &player);
-    calendar_set(sim_calendar(sim), player.slots[1], 2.0, EARLY);
-    sim_run(sim);
-    assert_string_equal(player.log, "!");
-    assert_int_equal(sim_event_count(sim), 0);
-    sim_destroy(sim);
-}
-
 /* What lay there before is kept, what the simulation took is not, and the next one finds zeros. */
 static void test_lent_memory(void **state)
 {
@@ -139,7 +99,7 @@ static void test_lent_memory(void **state)
     struct arena_mark mark = arena_mark(arena);
     for (unsigned i = 0; i < 3; i++) {
         struct sim *sim = sim_create_in(arena, i);
-        assert_true(sim_seed(sim) == i && sim_event_count(sim) == 0);
+        assert_true(sim_event_count(sim) == 0);
         struct player player = player_of(sim);
         register_player(&player);
         uint64_t *taken = ARENA_ARRAY(sim_arena(sim), uint64_t, 100);
@@ -158,10 +118,9 @@ static void test_lent_memory(void **state)
     arena_destroy(arena);
 }
 
-static void test_seed_and_arena(void **state)
+static void test_arena(void **state)
 {
     struct sim *sim = sim_create(77);
-    assert_true(sim_seed(sim) == 77);
     assert_non_null(sim_arena(sim));
     sim_run(sim);
     assert_true(sim_now_s(sim) == 0.0);
@@ -311,9 +270,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_instants_and_settling),
         cmocka_unit_test(test_lent_memory),
-        cmocka_unit_test(test_stop_and_go_on),
-        cmocka_unit_test(test_stop_in_settling),
-        cmocka_unit_test(test_seed_and_arena),
+        cmocka_unit_test(test_arena),
         cmocka_unit_test(test_failing_check_names_the_simulation),
         cmocka_unit_test(test_which_simulation_is_named),
         cmocka_unit_test(test_misuse_is_caught),

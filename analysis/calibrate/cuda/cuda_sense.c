@@ -1,4 +1,4 @@
-/* cuda_sense.c - clock, power, temperature and what slows the card, from NVML, which comes with the
+/* cuda_sense.c - clock, power and what slows the card, from NVML, which comes with the
  * driver and is loaded when the program runs: its header is not everywhere. Names and numbers by
  * NVIDIA's NVML API reference (nvmlDeviceGetCurrentClocksThrottleReasons, nvmlClockType_t). */
 #include <dlfcn.h>
@@ -12,7 +12,6 @@
 
 enum nvml_number {
     NVML_CLOCK_SM = 1,
-    NVML_TEMPERATURE_GPU = 0,
     NVML_VERSION_BYTES = 80
 };
 #define NVML_SW_POWER_CAP 0x4ull
@@ -32,7 +31,6 @@ struct cuda_senses {
     int (*max_clock)(nvml_card_ref card, int which, unsigned *mhz);
     int (*power)(nvml_card_ref card, unsigned *milliwatt);
     int (*cap)(nvml_card_ref card, unsigned *milliwatt);
-    int (*temperature)(nvml_card_ref card, int which, unsigned *celsius);
     int (*slowing)(nvml_card_ref card, unsigned long long *reasons);
     int (*driver)(char *out, unsigned room);
 };
@@ -54,7 +52,6 @@ static bool load(struct cuda_senses *s)
            find(s, "nvmlDeviceGetMaxClockInfo", &s->max_clock) &&
            find(s, "nvmlDeviceGetPowerUsage", &s->power) &&
            find(s, "nvmlDeviceGetEnforcedPowerLimit", &s->cap) &&
-           find(s, "nvmlDeviceGetTemperature", &s->temperature) &&
            find(s, "nvmlDeviceGetCurrentClocksThrottleReasons", &s->slowing) &&
            find(s, "nvmlSystemGetDriverVersion", &s->driver);
 }
@@ -119,8 +116,6 @@ enum device_answer cuda_sense(struct cuda_machine *m, struct device_state *out, 
         out->clock_hz = MEGAHERTZ * value;
     if (s->power(s->card, &value) == 0)
         out->power_w = MILLIWATT * value;
-    if (s->temperature(s->card, NVML_TEMPERATURE_GPU, &value) == 0)
-        out->temperature_c = value;
     if (s->slowing(s->card, &reasons) == 0)
         out->slowing =
             (reasons & NVML_SW_POWER_CAP ? (unsigned)DEVICE_POWER_CAP : 0u) |

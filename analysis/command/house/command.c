@@ -11,7 +11,7 @@ const struct command *const commands[] = {
 };
 const unsigned command_count = sizeof commands / sizeof commands[0];
 
-const struct kind *command_at(unsigned index)
+static const struct kind *command_at(unsigned index)
 {
     return index < command_count ? &commands[index]->head : NULL;
 }

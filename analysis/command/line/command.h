@@ -40,7 +40,6 @@ struct command {
 #undef X
 extern const struct command *const commands[];
 extern const unsigned command_count;
-kind_at_fn command_at;
 const struct command *command_find(const char *name); /* or NULL */
 const char *command_nearest(const char *name);        /* or NULL */
 /* What the parser needs of it. */

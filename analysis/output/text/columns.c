@@ -61,11 +61,3 @@ void columns_print(FILE *out, const struct column *columns, unsigned count,
     for (size_t r = 0; r < rows; r++)
         print_line(out, columns, count, &cells[r * count], widths);
 }
-
-bool columns_same(unsigned count, const struct text *cells, size_t rows, unsigned column)
-{
-    for (size_t r = 1; r < rows; r++)
-        if (strcmp(cells[r * count + column].s, cells[column].s) != 0)
-            return false;
-    return true;
-}

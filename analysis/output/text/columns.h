@@ -16,7 +16,5 @@ struct column {
  * `count` texts. */
 void columns_print(FILE *out, const struct column *columns, unsigned count,
                    const struct text *cells, size_t rows);
-/* Is this column the same in all rows? */
-bool columns_same(unsigned count, const struct text *cells, size_t rows, unsigned column);
 
 #endif

@@ -52,13 +52,13 @@ const char *const nearness_names[] = {"release, card, size",
                                       "card",
                                       "neither",
                                       NULL};
-const char *const layout_kind_names[LAYOUT_KIND_COUNT] = {"tensor parallelism",
-                                                          "tensor parallelism across nodes",
-                                                          "pipelines",
-                                                          "context parallelism",
-                                                          "sharded weights",
-                                                          "8-bit products",
-                                                          "experts"};
+static const char *const layout_kind_names[LAYOUT_KIND_COUNT] = {"tensor parallelism",
+                                                                 "tensor parallelism across nodes",
+                                                                 "pipelines",
+                                                                 "context parallelism",
+                                                                 "sharded weights",
+                                                                 "8-bit products",
+                                                                 "experts"};
 
 static unsigned kinds_of(const struct configuration *c)
 {

@@ -40,7 +40,6 @@ enum layout_kind {
     LAYOUT_EXPERTS = 64, /* of a mixture of experts */
     LAYOUT_KIND_COUNT = 7
 };
-extern const char *const layout_kind_names[LAYOUT_KIND_COUNT]; /* by bit */
 
 /* What a step is like, by which others are near. */
 struct model_error_step {

@@ -105,7 +105,9 @@ static double mean_coverage(const struct intervals *in, const char *but, double 
     return count > 0.0 ? sum / count : NAN;
 }
 
-double validate_uncertainty_own_spread(const struct intervals *in, const char *but)
+/* The least own error with which intervals cover this share of the rows, each source the same
+ * (`but`: without that source; NULL: all). */
+static double own_spread_of(const struct intervals *in, const char *but)
 {
     double low = 0.0, high = widest;
     if (isnan(mean_coverage(in, but, 0.0)))
@@ -137,7 +139,7 @@ static void judge_source(struct arena *arena, const struct intervals *in,
     source->figures_spread = statistics_percentile(spreads, count, 0.5);
     source->own_spread = statistics_percentile(own, count, 0.5);
     source->coverage = validate_uncertainty_coverage(in, source->name, NAN);
-    source->spread_elsewhere = validate_uncertainty_own_spread(in, source->name);
+    source->spread_elsewhere = own_spread_of(in, source->name);
     source->coverage_elsewhere =
         isnan(source->spread_elsewhere)
             ? NAN
@@ -256,7 +258,7 @@ static void judge(struct arena *arena, const double *predicted, struct intervals
     for (uint32_t s = 0; s < out->source_count; s++)
         judge_source(arena, out, &out->sources[s]);
     out->coverage = mean_coverage(out, NULL, NAN);
-    out->own_spread = validate_uncertainty_own_spread(out, NULL);
+    out->own_spread = own_spread_of(out, NULL);
     judge_pairs(arena, predicted, out);
 }
 

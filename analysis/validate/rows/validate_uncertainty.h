@@ -53,9 +53,6 @@ bool validate_intervals(struct arena *arena, const struct validation *v,
                         struct error *error);
 void validate_report_intervals(const struct intervals *intervals, struct session *session);
 
-/* The least own error with which intervals cover this share of the rows, each source the same
- * (`but`: without that source; NULL: all). */
-double validate_uncertainty_own_spread(const struct intervals *intervals, const char *but);
 /* Share of a source's rows inside their intervals with this own error; NAN: with each row's. */
 double validate_uncertainty_coverage(const struct intervals *intervals, const char *source,
                                      double own_spread);

@@ -114,7 +114,6 @@ void job_one_failure(const struct job_spec *spec, struct recovery_decision *out)
     const struct recovery_spec *recovery = &spec->recovery;
     const uint32_t others = spec->replicas > 0 ? spec->replicas - 1 : 0;
     const struct recovery_situation one = {.hardware = true,
-                                           .nodes_lost = 1,
                                            .nodes_short = 1,
                                            .spares_free = (uint32_t)recovery->spares,
                                            .replicas_up = others,

@@ -46,7 +46,6 @@ static void decide(struct job *job, bool hardware, bool whole_job, struct recove
     whole_job |= job->struck.count == 0 || !job_clock_runs(&job->clock);
     struct recovery_situation situation = {
         .hardware = hardware,
-        .nodes_lost = lost,
         .nodes_short = job->nodes.short_count + lost,
         .spares_free = job->nodes.free_count,
         .replicas_up = job_replicas_whole(&job->replicas) - (hardware ? touched.whole : 0),

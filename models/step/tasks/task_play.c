@@ -26,10 +26,6 @@
 #include "sim/sim.h"
 #include "sim/units.h"
 
-const char *const task_part_names[TASK_PART_COUNT] = {
-    "compute", "memory", "exposed_communication", "host", "wait", "done",
-};
-
 #define PLAY_MAX_S (100.0 * YEAR) /* times are told in whole ns of 64 bits */
 
 static inline bool row_before(const uint32_t *a, const uint32_t *b)

@@ -22,7 +22,6 @@ enum task_part {
     TASK_PART_DONE,
     TASK_PART_COUNT
 };
-extern const char *const task_part_names[TASK_PART_COUNT];
 
 struct task_times {
     double ready_s, begin_s, finish_s;

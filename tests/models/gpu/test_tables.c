@@ -164,7 +164,7 @@ static void test_state_formats(void **state)
         }
     }
     for (unsigned i = 0; i < optimizer_count; i++)
-        assert_true(optimizers[i].update_flops > 0.0 && strlen(optimizers[i].head.doc) > 10);
+        assert_true(strlen(optimizers[i].head.doc) > 10);
 }
 
 /* A block of one 3 x 5 matrix and a vector of 4; and of a table alone. */

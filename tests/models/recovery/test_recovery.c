@@ -37,7 +37,6 @@ static void test_spares_and_waits(void **state)
                                          "replica-level"};
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct recovery_situation situation = {.hardware = true,
-                                                     .nodes_lost = rows[i].nodes_short,
                                                      .nodes_short = rows[i].nodes_short,
                                                      .spares_free = rows[i].free,
                                                      .replicas = 4,
@@ -77,7 +76,6 @@ static void test_shrinking(void **state)
     };
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct recovery_situation situation = {.hardware = true,
-                                                     .nodes_lost = 1,
                                                      .nodes_short = rows[i].nodes_short,
                                                      .spares_free = rows[i].free,
                                                      .replicas_up = rows[i].up,
@@ -107,7 +105,6 @@ static void test_going_on(void **state)
     };
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct recovery_situation situation = {.hardware = true,
-                                                     .nodes_lost = 1,
                                                      .nodes_short = rows[i].nodes_short,
                                                      .spares_free = rows[i].free,
                                                      .replicas_up = 4,

@@ -8,17 +8,11 @@
 #include "analysis/command/line/command.h"
 #include "analysis/output/terminal/ranks.h"
 #include "analysis/output/text/format.h"
-#include "analysis/output/text/version.h"
 #include "analysis/record/database/store.h"
-#include "analysis/tell/json/json.h"
+#include "analysis/tell/document/document_lines.h"
 #include "scenarios/assemble/scenario.h"
 #include "scenarios/describe/describe.h"
-#include "sim/check.h"
 #include "sim/units.h"
-
-enum {
-    FINDING_MAX = 32
-};
 
 struct doctor_arguments {
     struct arguments line;
@@ -30,22 +24,30 @@ static const struct option options[] = {OPTION_CATALOGUE_ROW(catalogue), OPTION_
                                         OPTION_END};
 static const double low_space_bytes = GIB; /* warn below: a large timeline takes a few 100 MB */
 
+static const char *const lines[] = {"orrery {version}\n"
+                                    "{each rows}  {if good}ok   {else}BAD  {end} {what<18} {text}\n"
+                                    "{end}"
+                                    "  can  {each .commands} {name}{end}\n",
+                                    NULL};
+
 struct doctor {
-    struct json_finding findings[FINDING_MAX];
-    unsigned count, bad;
+    struct arena *arena;
+    struct fact *rows;
+    unsigned bad;
 };
 
 __attribute__((format(printf, 4, 5))) static void note(struct doctor *d, bool good,
                                                        const char *what, const char *format, ...)
 {
-    CHECK(d->count < FINDING_MAX);
-    struct json_finding *finding = &d->findings[d->count++];
+    struct fact *row = document_object(d->rows, NULL);
+    char text[1280];
     va_list arguments;
-    finding->good = good;
-    finding->what = what;
     va_start(arguments, format);
-    vsnprintf(finding->text, sizeof finding->text, format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    document_word(row, "what", what);
+    document_flag(row, "good", good);
+    document_word(row, "text", arena_text(d->arena, text));
     d->bad += !good;
 }
 
@@ -70,40 +72,22 @@ static void check_catalogue(struct doctor *d, const char *folder)
 {
     static const char *const families[] = {"gpus",     "nodes",  "fabrics", "models",
                                            "software", "fleets", "storage"};
-    struct arena *arena = arena_create();
     for (unsigned i = 0; i < sizeof families / sizeof families[0]; i++) {
         const struct catalogue_entry *entries;
         struct error error = {""};
-        unsigned count = describe_entries(families[i], folder, arena, &entries, &error);
+        unsigned count = describe_entries(families[i], folder, d->arena, &entries, &error);
         note(d, error.text[0] == '\0' && count > 0, families[i], "%u in the %s catalogue%s%s",
              count, folder != NULL ? "given" : "built-in", error.text[0] != '\0' ? ": " : "",
              error.text);
     }
-    arena_destroy(arena);
-}
-
-static void print_commands(FILE *out)
-{
-    fputs("  can  ", out);
-    for (unsigned i = 0; i < command_count; i++)
-        fprintf(out, " %s", commands[i]->head.name);
-    fputc('\n', out);
-}
-
-static void print(const struct doctor *d, FILE *out)
-{
-    fprintf(out, "orrery %s\n", ORRERY_VERSION);
-    for (unsigned i = 0; i < d->count; i++) {
-        const struct json_finding *f = &d->findings[i];
-        fprintf(out, "  %-5s %-18s %s\n", f->good ? "ok" : "BAD", f->what, f->text);
-    }
-    print_commands(out);
 }
 
 static int run(const void *line, struct session *session)
 {
     const struct doctor_arguments *a = line;
-    struct doctor d = {0};
+    struct arena *arena = arena_create();
+    struct fact *document = document_begin(arena, "orrery.doctor/1", NULL);
+    struct doctor d = {arena, document_array(document, "rows"), 0};
     note(&d, true, "compiler", "%s", __VERSION__);
     note(&d, true, "SQLite", "%s", store_sqlite_version());
     note(&d, true, "jansson", "%s", JANSSON_VERSION);
@@ -115,10 +99,11 @@ static int run(const void *line, struct session *session)
     note(&d, true, "standard output", "%s, %s",
          isatty(STDOUT_FILENO) ? "a terminal" : "a file or pipe",
          session->colour ? "in colour" : "without colour");
-    if (a->json)
-        json_doctor(d.findings, d.count, session->out);
-    else
-        print(&d, session->out);
+    struct fact *can = document_array(document, ".commands");
+    for (unsigned i = 0; i < command_count; i++)
+        document_word(document_object(can, NULL), "name", commands[i]->head.name);
+    document_print(document, lines, a->json, session);
+    arena_destroy(arena);
     return d.bad == 0 ? EXIT_OK : EXIT_TROUBLE;
 }
 

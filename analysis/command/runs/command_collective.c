@@ -5,8 +5,9 @@
 #include "analysis/command/line/command.h"
 #include "analysis/command/line/stated_scenario.h"
 #include "analysis/output/text/format.h"
-#include "analysis/tell/json/json.h"
+#include "analysis/tell/document/document_lines.h"
 #include "models/collective/collective_kind.h"
+#include "models/step/simulate/collective_run.h"
 #include "scenarios/assemble/scenario.h"
 #include "scenarios/language/names.h"
 #include "sim/check.h"
@@ -122,20 +123,40 @@ static bool check_range(const struct collective_arguments *a, enum comm_op op, F
     return true;
 }
 
-static void print_table(const struct collective_result *rows, unsigned count, enum comm_op op,
-                        uint64_t gpus, const struct configuration *c, const struct session *session)
+static const char *const lines[] = {
+    "# {.op}, {.gpus:digits} GPUs, {.nodes:digits} x {.node} over {.fabric}; all start together\n"
+    "#     size (B)  algorithm    protocol    time (us) algbw (GB/s) busbw (GB/s)\n"
+    "{each rows}  {bytes:.0f>12}  {algorithm<12} {protocol<8} {time_s/.us:.2f>12} "
+    "{algbw_bytes_per_s/.giga:.3f>12} {busbw_bytes_per_s/.giga:.3f>12}\n{end}",
+    NULL};
+
+static struct fact *begin(const struct configuration *c, enum comm_op op, uint64_t gpus,
+                          struct arena *arena)
 {
-    fprintf(session->out, "# %s, %" PRIu64 " GPUs, %" PRIu64 " x %s over %s; all start together\n",
-            comm_op_names[op], gpus, c->cluster.nodes, c->cluster.node.name,
-            c->cluster.nodes > 1 ? c->cluster.fabric.name : "its own links");
-    fprintf(session->out, "# %12s  %-12s %-8s %12s %12s %12s\n", "size (B)", "algorithm",
-            "protocol", "time (us)", "algbw (GB/s)", "busbw (GB/s)");
-    for (unsigned i = 0; i < count; i++) {
-        const struct collective_result *r = &rows[i];
-        fprintf(session->out, "  %12.0f  %-12s %-8s %12.2f %12.3f %12.3f\n", r->bytes, r->algorithm,
-                r->protocol, r->time_s / MICROSECOND, r->algbw_bytes_per_s / GIGA,
-                r->busbw_bytes_per_s / GIGA);
-    }
+    const bool many = c->cluster.nodes > 1;
+    struct fact *document = document_begin(arena, "orrery.collective/1", NULL);
+    document_word(document, ".op", comm_op_names[op]);
+    document_count(document, ".gpus", gpus);
+    document_count(document, ".nodes", c->cluster.nodes);
+    document_word(document, ".node", c->cluster.node.name);
+    document_word(document, ".fabric", many ? c->cluster.fabric.name : "its own links");
+    document_real(document, ".us", IN_SECONDS, MICROSECOND);
+    document_real(document, ".giga", IN_COUNT, GIGA);
+    return document;
+}
+
+static void add_row(struct fact *rows, enum comm_op op, uint64_t gpus,
+                    const struct collective_result *r)
+{
+    struct fact *row = document_object(rows, NULL);
+    document_word(row, "op", comm_op_names[op]);
+    document_count(row, "ranks", gpus);
+    document_real(row, "bytes", IN_BYTES, r->bytes);
+    document_word(row, "algorithm", r->algorithm);
+    document_word(row, "protocol", r->protocol);
+    document_real(row, "time_s", IN_SECONDS, r->time_s);
+    document_real(row, "algbw_bytes_per_s", IN_BYTES_PER_S, r->algbw_bytes_per_s);
+    document_real(row, "busbw_bytes_per_s", IN_BYTES_PER_S, r->busbw_bytes_per_s);
 }
 
 static int measure(const struct collective_arguments *a, struct session *session,
@@ -148,21 +169,22 @@ static int measure(const struct collective_arguments *a, struct session *session
     if (!check_range(a, op, session->notes))
         return EXIT_USAGE;
     double *bytes = ARENA_ARRAY(scenario->arena, double, ROW_MAX);
-    struct collective_result *rows =
+    struct collective_result *results =
         ARENA_ARRAY(scenario->arena, struct collective_result, ROW_MAX);
     struct collective_sizes sizes = {op, bytes, 0};
     struct error error = {""};
     for (double size = a->min_bytes; size <= a->max_bytes && sizes.count < ROW_MAX;
          size = fmax(floor(size * a->factor), size + 1.0))
         bytes[sizes.count++] = floor(size);
-    if (!collective_sweep(c, &sizes, gpus, rows, &error)) {
+    if (!collective_sweep(c, &sizes, gpus, results, &error)) {
         fprintf(session->notes, "orrery collective: %s\n", error.text);
         return EXIT_REJECTED;
     }
-    if (a->json)
-        json_collective(rows, sizes.count, op, gpus, session->out);
-    else
-        print_table(rows, sizes.count, op, gpus, c, session);
+    struct fact *document = begin(c, op, gpus, scenario->arena);
+    struct fact *rows = document_array(document, "rows");
+    for (uint32_t i = 0; i < sizes.count; i++)
+        add_row(rows, op, gpus, &results[i]);
+    document_print(document, lines, a->json, session);
     return EXIT_OK;
 }
 

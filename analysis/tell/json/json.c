@@ -58,21 +58,6 @@ void json_list(const struct json_list_entry *entries, unsigned entry_count, FILE
     json_print(o, out);
 }
 
-void json_doctor(const struct json_finding *findings, unsigned finding_count, FILE *out)
-{
-    json_t *o = json_document("orrery.doctor/1", NULL);
-    json_t *rows = json_array();
-    for (unsigned i = 0; i < finding_count; i++) {
-        json_t *row = json_object();
-        json_set(row, "what", json_text(findings[i].what));
-        json_set(row, "good", json_boolean(findings[i].good));
-        json_set(row, "text", json_text(findings[i].text));
-        json_append(rows, row);
-    }
-    json_set(o, "rows", rows);
-    json_print(o, out);
-}
-
 void json_check(const struct scenario *scenario, const char *refusal, FILE *out)
 {
     json_t *o = json_document("orrery.check/1", scenario);
@@ -91,26 +76,5 @@ void json_check(const struct scenario *scenario, const char *refusal, FILE *out)
     json_set(o, "refusal", refusal != NULL ? json_text(refusal) : json_null());
     json_set(o, "errors", json_count(scenario->diagnostics.error_count));
     json_set(o, "problems", problems);
-    json_print(o, out);
-}
-
-void json_collective(const struct collective_result *rows, unsigned row_count, enum comm_op op,
-                     uint64_t ranks, FILE *out)
-{
-    json_t *o = json_document("orrery.collective/1", NULL);
-    json_t *array = json_array();
-    for (unsigned i = 0; i < row_count; i++) {
-        json_t *row = json_object();
-        json_set(row, "op", json_text(comm_op_names[op]));
-        json_set(row, "ranks", json_count(ranks));
-        json_set(row, "bytes", json_number(rows[i].bytes));
-        json_set(row, "algorithm", json_text(rows[i].algorithm));
-        json_set(row, "protocol", json_text(rows[i].protocol));
-        json_set(row, "time_s", json_number(rows[i].time_s));
-        json_set(row, "algbw_bytes_per_s", json_number(rows[i].algbw_bytes_per_s));
-        json_set(row, "busbw_bytes_per_s", json_number(rows[i].busbw_bytes_per_s));
-        json_append(array, row);
-    }
-    json_set(o, "rows", array);
     json_print(o, out);
 }

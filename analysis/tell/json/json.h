@@ -12,7 +12,6 @@
 #include "analysis/record/numbers/result.h"
 #include "analysis/study/study_report.h"
 #include "analysis/validate/rows/validate_report.h"
-#include "models/step/simulate/collective_run.h"
 #include "scenarios/catalogue/release.h"
 
 struct json_list_entry {
@@ -22,18 +21,9 @@ struct json_list_entry {
     struct release_history history; /* of a software profile */
 };
 void json_list(const struct json_list_entry *entries, unsigned count, FILE *out);
-/* `doctor`: one thing that was looked at. */
-struct json_finding {
-    const char *what;
-    bool good;
-    char text[1280];
-};
-void json_doctor(const struct json_finding *findings, unsigned count, FILE *out);
-/* `check`: every problem with its place. */
-/* `refusal`: why `run` refuses a scenario without errors; NULL: it does not. */
+/* `check`: every problem with its place. `refusal`: why `run` refuses a scenario without errors;
+ * NULL: it does not. */
 void json_check(const struct scenario *scenario, const char *refusal, FILE *out);
-void json_collective(const struct collective_result *rows, unsigned count, enum comm_op op,
-                     uint64_t ranks, FILE *out);
 /* A study, as its lists show it; `seconds` of wall clock. */
 void json_study(const struct study *study, const struct study_list *list, double seconds,
                 FILE *out);

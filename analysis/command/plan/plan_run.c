@@ -9,7 +9,6 @@
 #include "analysis/command/line/stated_scenario.h"
 #include "analysis/command/plan/plan_machines.h"
 #include "analysis/command/plan/plan_measured.h"
-#include "analysis/command/plan/plan_own.h"
 #include "analysis/command/plan/plan_weeks.h"
 #include "analysis/command/shared/emit.h"
 #include "analysis/command/shared/run_measured.h"
@@ -18,11 +17,40 @@
 #include "analysis/output/text/format.h"
 #include "analysis/output/text/shell.h"
 #include "analysis/plan/search/search_lead.h"
+#include "analysis/plan/search/search_own.h"
 #include "analysis/plan/search/search_terms.h"
 #include "analysis/tell/document/document_lines.h"
 #include "analysis/tell/report/report_plan.h"
+#include "scenarios/assemble/scenario.h"
 #include "scenarios/language/names.h"
 #include "sim/pool.h"
+
+/* Ranks the layout that the scenario has itself, where it says how the model is split (tp or pp):
+ * what else it leaves open is chosen as `orrery run` chooses it, and out->completed tells so. Not
+ * `stated` otherwise. */
+static void plan_own_rank(const struct scenario *scenario, struct search *search,
+                          struct search_own *out)
+{
+    const unsigned axes = 1u << CHOICE_TP | 1u << CHOICE_PP,
+                   rest = 1u << CHOICE_MICROBATCH | 1u << CHOICE_RECOMPUTE,
+                   open = scenario->choices.open;
+    const struct scenario_options how = {.catalogue = scenario->file.catalogue,
+                                         .sets = scenario->file.sets,
+                                         .set_count = scenario->file.set_count,
+                                         .has_seed = true,
+                                         .seed = scenario->configuration.seed};
+    struct error error = {""};
+    *out = (struct search_own){.stated = false};
+    if ((open & axes) == axes)
+        return;
+    struct scenario *whole =
+        scenario_read(scenario->path, scenario->file.text, scenario->file.text_bytes, &how, &error);
+    if (whole != NULL && whole->diagnostics.error_count == 0)
+        search_own_rank(search, &whole->configuration, out);
+    out->stated = true;
+    out->completed = (open & rest) != 0;
+    scenario_destroy(whole);
+}
 
 enum {
     LEADERS_MAX = 1000,

@@ -1,9 +1,10 @@
 #include "analysis/command/line/command.h"
 #include "analysis/command/line/load.h"
 #include "analysis/command/line/price_warning.h"
-#include "analysis/command/line/refusal.h"
 #include "analysis/command/line/taint_warning.h"
 #include "analysis/tell/json/json.h"
+#include "models/step/simulate/step.h"
+#include "scenarios/assemble/scenario.h"
 
 struct check_arguments {
     struct arguments line;
@@ -24,11 +25,13 @@ static void tell_choices(const struct session *session, const struct scenario *s
     }
 }
 
-/* Is it refused by `run`? If not, what its choices cost becomes warnings. */
+/* Is it refused by `run`: can the step not be played or recorded? A step that takes long is not
+ * played, only what would be played is counted. If not, what its choices cost becomes warnings. */
 static bool is_refused(struct session *session, struct scenario *scenario, struct error *refusal)
 {
-    struct step *step;
-    const bool refused = refusal_find(scenario, &step, refusal);
+    const struct step_options brief = {.brief = true};
+    struct step *step = NULL;
+    const bool refused = !step_run(&scenario->configuration, &brief, &step, refusal);
     if (!refused) {
         price_warn(session, scenario, step, PRICE_OF_CHECK);
         taint_find(session, scenario);

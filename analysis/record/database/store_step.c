@@ -1,19 +1,65 @@
-/* What a record does not hold: meta, cluster, rank classes, ranks, constants. The timeline is in
- * store_timeline.c. */
+/* What a record does not hold: meta, cluster, rank classes, ranks, constants; of weeks, failures
+ * and saves. The timeline is in store_timeline.c. */
 #include "analysis/record/database/store_step.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "analysis/output/text/version.h"
 #include "analysis/record/database/record_file.h"
-#include "analysis/record/database/store_job.h"
+#include "analysis/record/database/store.h"
 #include "analysis/record/database/store_timeline.h"
 #include "analysis/record/database/store_wires.h"
+#include "analysis/record/numbers/job_record.h"
+#include "sim/units.h"
 
 const char *const detail_names[] = {"summary", "step", "op", "kernel", "flow", NULL};
 
 #define COUNT(values) (sizeof(values) / sizeof(values)[0])
+
+static struct store_value moment(double seconds)
+{
+    return store_integer(llround(seconds / NANOSECOND));
+}
+
+static void write_failure(struct store *store, const struct job_record *r, int64_t run,
+                          const struct job_failure *f)
+{
+    const struct failure_cause *cause = &r->spec.causes[f->cause];
+    struct store_value row[] = {store_null(),
+                                store_integer(run),
+                                moment(f->at_s),
+                                store_real(f->exposed_s),
+                                store_text(cause->name),
+                                store_text(failure_unit_names[cause->unit]),
+                                store_integer(f->unit),
+                                f->node == UINT32_MAX ? store_null() : store_integer(f->node),
+                                store_real(f->repair_s)};
+    store_row(store, STORE_failure, row, COUNT(row));
+}
+
+static void write_save(struct store *store, const struct job_record *r, int64_t run,
+                       const struct saved *saved)
+{
+    struct store_value row[] = {store_null(),
+                                store_integer(run),
+                                moment(saved->at_s),
+                                moment(saved->stall_s),
+                                store_integer((int64_t)saved->step),
+                                store_integer(saved->level),
+                                store_text(r->spec.checkpoint.plan.levels[saved->level].tier)};
+    store_row(store, STORE_checkpoint, row, COUNT(row));
+}
+
+/* Of weeks, what the record does not hold: every failure, every durable copy of a checkpoint. */
+static void store_job(struct store *store, const struct job_record *r, int64_t run)
+{
+    for (size_t i = 0; i < r->failure_count && store_good(store); i++)
+        write_failure(store, r, run, &r->failures[i]);
+    for (size_t i = 0; i < r->save_count && store_good(store); i++)
+        write_save(store, r, run, &r->saves[i]);
+}
 
 static void write_meta(struct store *store, const char *key, const char *value)
 {

@@ -6,13 +6,11 @@
  *    R - R              R - R            NICs stand on routers, `terminals` each
  *
  * Kim, Dally, Scott, Abts, Technology-Driven, Highly-Scalable Dragonfly Topology (ISCA 2008): p
- * terminals and h global ports at each of the a routers of a group; at most g = a h + 1 groups;
- * balanced when a = 2p = 2h. Groups are as many as the NICs fill; each pair of groups gets
- * floor(a h / (g - 1)) cables, dealt to the ports of a group in the order of the other groups
- * counted onwards from its own.
- * Routes are minimal: at most one local, one global, one local link. Of several cables between two
- * groups, a pair of NICs and a flow keep to one by hash, both directions to the same. (Adaptive,
- * non-minimal routing, UGAL in the paper, is not modelled; adversarial traffic looks worse here.)
+ * terminals and h global ports at each of the a routers of a group. There are as many groups g as
+ * the NICs fill; each pair of groups gets floor(a h / (g - 1)) cables, assigned to the ports of a
+ * group in the order of the other groups counted onwards from its own. Routes are minimal. Of
+ * several cables between two groups, a pair of NICs and a flow use one by hash, the same in both
+ * directions. docs/models/topology.md.
  *
  * Binding: every link between routers, as what passes through joins what is sent. */
 #include "sim/check.h"

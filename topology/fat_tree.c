@@ -7,18 +7,12 @@
  *    leaf  leaf   leaf  leaf         tier 1: NICs in order of node and number
  *    ||||  ||||   ||||  ||||
  *
- * Each switch has `radix` ports. A leaf has u uplinks and d = u x oversubscription NICs, u being
- * the largest number for which d is whole and u + d <= radix. A spine has likewise v uplinks and w
- * = v x core_oversubscription leaves. A pod is w leaves and u spines, every leaf with one cable to
- * every spine; spine j of every pod has one cable to each of the v cores of column j. With the top
- * tier turned downwards whole: at most `radix` pods, or with two tiers `radix` leaves. With radix k
- * and no oversubscription this is the k-ary fat tree of Al-Fares, Loukissas, Vahdat (SIGCOMM 2008):
- * k^3/4 NICs. The NICs of a node stand on one leaf, or on several where they do not fit.
- *
- * ecmp 0: flows spread evenly over all paths, as adaptive routing or packet spraying does: the
- * uplinks of a leaf act as one trunk to one spine vertex, those of a pod as one to one core vertex,
- * and stand in the graph as such. ecmp 1: every cable stands alone and a flow keeps to one path by
- * hash: the spine, then the core (going down there is no choice). Large flows then collide.
+ * A leaf has u uplinks and d = u x oversubscription NICs, u being the largest number for which d is
+ * whole and u + d <= radix; a spine likewise v uplinks and w = v x core_oversubscription leaves. A
+ * pod is w leaves and u spines, every leaf with one cable to every spine; spine j of every pod has
+ * one cable to each of the v cores of column j (Al-Fares, Loukissas, Vahdat, SIGCOMM 2008). The top
+ * tier has all its ports downwards. The NICs of a node are on one leaf, or on several where they do
+ * not fit. Sizes, ecmp and hashing: docs/models/topology.md.
  *
  * Binding: a leaf's trunk unless it is as wide as its NICs together (up: they are all that enters;
  * down: all that leaves); a pod's trunk unless it is as wide as what its leaves can send. A single

@@ -6,12 +6,10 @@
  *      |   |   |   |
  *     nic nic nic nic             fewer NICs than GPUs: gpus / nics neighbours share one
  *
- * The switch is taken as non-blocking (NVSwitch of DGX and NVL72 is: every GPU reaches its full
- * rate to any other), so only the two links of each GPU count. A message for the NIC of another
- * GPU goes by NVLink to a GPU beside that NIC and out from there: PXN, "PCI x NVLink" of NCCL 2.12
- * (developer.nvidia.com/blog, Doubling all2all performance with NCCL 2.12). Among the GPUs that
- * share that NIC it takes the one that has the sender's place among its own, so that detours
- * spread.
+ * The switch is non-blocking, so only the two links of each GPU count. A message to the NIC of
+ * another GPU goes over NVLink to a GPU next to that NIC and leaves from there (PXN, NCCL 2.12):
+ * among the GPUs that share the NIC, to the one at the sender's position, so that detours spread.
+ * docs/models/topology.md.
  *
  * Binding: NVLink always. PCIe never: all that crosses GPU-NIC goes on through the one link between
  * that NIC and the fabric, which is binding and no wider, as a NIC is no faster than its slot. */

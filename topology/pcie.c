@@ -7,16 +7,10 @@
  *    gpu=gpu nic  gpu=gpu nic           a NIC's own slot is part of nic_latency
  *                                       = a bridge: nvlink_bandwidth, nvlink_latency
  *
- * A switch holds up to `gpus_per_switch` GPUs, the last one what is left. NICs stand on the
- * switches in turn by number, so a GPU's NIC is on its own switch where there are enough. GPUs
- * under one switch meet there; others through the CPUs, by the links that all GPUs of a switch
- * share.
- *
- * `bridged` GPUs of consecutive numbers are joined by NVLink bridges, each to each, without a
- * switch: a card's NVLink ports are dealt evenly to the others of its group, so between two of them
- * lies nvlink_bandwidth / (bridged - 1). What they tell each other goes there and no longer by
- * PCIe; nobody's message takes a detour over another card. Where a job uses a part of a node the
- * last group may be short of cards, whose bridges are then idle.
+ * NICs are on the switches in turn by number, so a GPU's NIC is on its own switch where there are
+ * enough. `bridged` GPUs with consecutive numbers are joined each to each at nvlink_bandwidth /
+ * (bridged - 1). Where a job uses a part of a node the last group may be incomplete; its bridges
+ * are then idle. docs/models/topology.md.
  *
  * Binding: bridges and GPU links always (a GPU can send and be sent at any rate). Switch to NIC
  * never: all of it goes on through the NIC's fabric link, which is binding and no wider. Host links

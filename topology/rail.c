@@ -7,16 +7,10 @@
  *   NIC 0 of    NIC 0 of   NIC 1 of   NIC 1 of
  *   nodes 0,1   nodes 2,3  nodes 0,1  nodes 2,3
  *
- * Peers of one rail and leaf are one switch apart; a message for another rail changes rails inside
- * the sending node (NVLink, PXN), so routes never leave their rail. DGX SuperPOD (H100) has this
- * shape: scalable units of 32 nodes, 8 leaves each, 8 x 400 Gb/s for each node (NVIDIA
- * RA-11333-001). A leaf has nodes_per_leaf / oversubscription uplinks of the NICs' rate, whether or
- * not all its ports are taken.
- *
- * ecmp 0: flows spread evenly over all uplinks, as adaptive routing or packet spraying does: then
- * the uplinks act as one trunk, and stand in the graph as one. ecmp 1: every uplink stands alone
- * and each flow keeps to one by hash, so that large flows can collide: with few large flows they do
- * (Gangidi et al., RDMA over Ethernet for distributed AI training at Meta scale, SIGCOMM 2024).
+ * A message to another rail changes rails inside the sending node (NVLink, PXN), so routes never
+ * leave their rail. A leaf has nodes_per_leaf / oversubscription uplinks at the NICs' rate, whether
+ * or not all its ports are used. With ecmp 0 they are one trunk in the graph, with ecmp 1 links of
+ * their own. Shape: NVIDIA RA-11333-001 (DGX SuperPOD, H100). docs/models/topology.md.
  *
  * Binding: a trunk unless it is as wide as the leaf's NICs together (up: they are all that enters;
  * down: all that leaves). A hashed uplink as soon as the NICs that may choose it exceed it. */

@@ -1,27 +1,11 @@
-/* fp8_recipe.c - the table of recipes.
+/* fp8_recipe.c - the table of recipes: copies, scales and passes of a cast (docs/models/fp8.md).
  *
- * Copies, scales and passes: NVIDIA/TransformerEngine docs/features/low_precision_training (delayed
- * and current scaling, MXFP8, blockwise) and common/recipe. MXFP8: one byte for every 32 elements,
- * and a kernel that puts scales into the order that products want. Blockwise, DeepSeek-V3's
- * (arXiv:2412.19437 section 3.3): four bytes for every 128, in order at once; Hopper promotes each
- * 128 of k to fp32 in all three products; Blackwell has TransformerEngine play it as MXFP8
- * (pytorch/csrc/extensions/gemm.cpp). Which norms write eight bits: pytorch/csrc/extensions/
- * normalization.cpp, where all but delayed scaling, and MXFP8 through cuDNN, are cast after it.
- *
- * NVFP4: E2M1, a byte of E4M3 for every 16 along the direction of use (weights 16 x 16, stored as 1
- * x 16), fp32 for the tensor. One kernel finds the largest values of x and of its rotated columns,
- * one casts rows, one multiplies columns by a Hadamard matrix of 16 and casts them
- * (pytorch/csrc/quantizer.cpp, NVFP4Quantizer::quantize_impl: three reads), one puts scales in
- * order. Weights are not rotated: largest value, then both copies at once. Rounding of g by random
- * numbers moves no bytes.
- *
- * Rows of several experts: one kernel where scales are known beforehand and for NVFP4, one for each
- * expert else; their scales are put in order in one (pytorch/csrc/extensions/cast.cpp,
- * multi_tensor_quantize_impl and split_quantize; gemm.cpp, te_general_grouped_gemm). With current
- * scaling the scale is a kernel of its own (pytorch/csrc/quantizer.cpp).
- *
- * Rows of an expert: NVIDIA/Megatron-LM megatron/core/fp8_utils.py get_fp8_align_size and
- * fp4_utils.py get_fp4_align_size. */
+ * Sources in NVIDIA/TransformerEngine: docs/features/low_precision_training and common/recipe
+ * (delayed, current, MXFP8, blockwise); pytorch/csrc/extensions/normalization.cpp (which norms
+ * write eight bits), gemm.cpp (Blackwell plays blockwise as MXFP8) and cast.cpp (rows of several
+ * experts); pytorch/csrc/quantizer.cpp (current scaling, NVFP4). Blockwise: DeepSeek-V3,
+ * arXiv:2412.19437 section 3.3. Rows of an expert: NVIDIA/Megatron-LM megatron/core/fp8_utils.py
+ * get_fp8_align_size, fp4_utils.py get_fp4_align_size. */
 #include "models/workload/fp8_recipe.h"
 
 #include <stddef.h>

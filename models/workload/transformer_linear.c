@@ -1,16 +1,10 @@
 /* transformer_linear.c - a linear layer: its three products, what they cast, and how the gradient
  * of its weights is kept.
  *
- * Eight-bit operands (NVIDIA/TransformerEngine, docs/features/low_precision_training) are cast
- * copies of 16-bit tensors, by the recipe's facts (fp8_recipe.h). A cast reads the tensor once,
- * with current scaling twice (its largest value comes first), and writes a
- * byte for each use that wants a layout of its own: along rows for the product with the weights,
- * along columns for the gradient of the weights. Cards that read both from one copy
- * (transposed_copies false) write one; scales by block differ by direction, so they write two.
- * A copy of four bits is one of eight with other facts: its columns are rotated first, in a read of
- * their own, and weights keep both copies beside those of 16 bits.
- * A norm writes eight bits itself where its scales are known beforehand or local. With sequence
- * parallelism the gathered tensor is cast before it is sent, along rows, and transposed after. */
+ * A cast reads a 16-bit tensor as often as its recipe says (fp8_recipe.h) and writes a copy for
+ * each direction of use: along rows for the product with the weights, along columns for the
+ * gradient of the weights. Cards that read both from one copy (transposed_copies false) write one,
+ * but two with block scales, which differ by direction. docs/models/fp8.md. */
 #include "models/workload/transformer_piece.h"
 
 static bool narrow(const struct rank_share *share)

@@ -1,9 +1,8 @@
 /* measured_steps.h - steps that the user has measured, and what they say of another one.
  *
- * Of what no figure explains, a part is common to all steps of one software profile on one card at
- * one place: the shift of a source in the published rows. A step measured there shows it, but for
- * what scatters from step to step; and it makes draws of the figures more or less likely. Both by
- * Bayes' rule, with the spreads that the published rows have:
+ * A part of what no figure explains is common to all steps of one software profile on one card at
+ * one place. A measured step shows it, but for scatter, and makes draws of the figures more or less
+ * likely. Both by Bayes' rule, with the spreads of the published rows (docs/models/uncertainty.md):
  *
  *   log(measured k) = log(step k of draw i) + shift + scatter k
  *   shift ~ N(0, between^2), scatter ~ N(0, within^2), draws equally likely beforehand

@@ -1,21 +1,15 @@
 /* hybridep - HybridEP (deepseek-ai/DeepEP, branch hybrid-ep): as deepep, by copies of the TMA.
  *
- * A row goes once to each NVLink domain, by the NIC of the same place there, and once to each rank.
- * The ratios are fitted on the rates "kernel only" of README_Hybrid-EP.md of its docs: bf16 and fp8
- * dispatch, combine, of a random router. Domains of B200 and GB200 (EP 8 to 36, ports of 900 GB/s):
- * .693 +- .012 of a port, scatter 7.2 % (18 rates); H100 (EP 16 to 64, NICs of 50 GB/s): .803 +-
- * .033 of a NIC's line, scatter 12.3 % (9: two nodes get less, eight more). Each table is read
- * where it has the most SMs, 16 to 32, with what is sent beside its rows, and without what stays:
- * rows of the own GPU, and of the own node where its rates are of NICs (its test_hybrid_ep.py
- * counts both). A NIC of the catalogue carries 97 % of its line.
+ * A row goes once to each NVLink domain, through the NIC at the same position there, and once to
+ * each rank. The ratios are fitted to the rates "kernel only" of its README_Hybrid-EP.md: .693 of
+ * a port, .803 of a NIC's line (docs/models/experts.md: rows, scatter). A NIC of the catalogue
+ * carries 97 % of its line.
  *
- * Beside a row goes a weight (fp32) for each expert of the domain that it goes to, chosen or not;
- * before them all ranks gather a byte for each token and expert, of which each works out what comes
- * (csrc/hybrid_ep/executor/executor.cu, extension/allgather.cu). It takes 32 SMs, as
- * NVIDIA-NeMo/Megatron-Bridge has it in its performance recipes (scripts/performance/utils/
- * overrides.py). Where the rows of a rank are fixed (num_permuted_tokens of Megatron's
- * fused_a2a.py, its tokens x choices x moe_expert_rank_capacity_factor) nobody waits for their
- * number. */
+ * With a row goes a weight (fp32) for each expert of the destination domain, chosen or not; before
+ * them all ranks gather a byte for each token and expert (csrc/hybrid_ep/executor/executor.cu,
+ * extension/allgather.cu). 32 SMs: NVIDIA-NeMo/Megatron-Bridge scripts/performance/utils/
+ * overrides.py. Where the number of rows of a rank is fixed (num_permuted_tokens of Megatron's
+ * fused_a2a.py: tokens x choices x moe_expert_rank_capacity_factor) nobody waits for it. */
 #include "models/collective/dispatch/dispatch_kind.h"
 
 enum {

@@ -1,15 +1,10 @@
 /* lower_offload.c - activations that wait on the host between forward and backward.
  *
- * Out: when a layer's forward has been computed its tensors are copied to the host, one layer
- * behind the other; no layer begins before the copy of the one two before it is through, whose
- * memory is free from then on. Back: when the backward of a layer begins, the tensors of the next
- * one to be computed (of the same pass, or the last layer of the next backward pass, once it is on
- * the host) get memory and are copied back; a layer waits for its own. So two layers have memory on
- * either way beside those that stay: the one that is computed and the one that is copied.
- * The last layer stays where its backward comes at once. Both streams, the copy one ahead, the
- * first layers of each chunk and the last that stays: NVIDIA/Megatron-LM
- * megatron/core/pipeline_parallel/fine_grained_activation_offload.py; the wait of compute: its
- * max_inflight_offloads, and NVIDIA/TransformerEngine transformer_engine/pytorch/cpu_offload.py.
+ * Out: a layer's tensors are copied to the host after its forward, one layer after another; a
+ * layer waits for the copy of the second layer before it, whose memory is then free. Back: when
+ * the backward of a layer starts, the tensors of the next one get memory and are copied back. Two
+ * layers have memory in either direction beside those that stay (docs/models/offload.md, with
+ * sources).
  *
  * Invariants
  * 1. A unit of a microbatch goes out at most once, and what went out comes back once.

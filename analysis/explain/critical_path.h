@@ -16,7 +16,7 @@
 /* All stretches of one stream, name and phase. */
 struct path_part {
     const char *stream, *name, *phase;
-    const char *wire; /* that its traffic goes over (wires.h); "": computes */
+    const char *wire; /* that its traffic goes over; "": computes */
     double seconds;
     uint64_t count;
 };

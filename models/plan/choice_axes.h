@@ -5,9 +5,10 @@
  * domain, then stages, and the sequence where even these do not help. Sizes go up from one rank;
  * layouts of the first that holds the model at all, and of the first that holds it without full
  * recomputation, are played (trial.h) with microbatches of one, pipelines also interleaved by the
- * most chunks that fit, and the fastest is taken. Experts
- * are spread over the fewest ranks with which a split holds the model, inside the NVLink domain
- * unless no split holds it so. */
+ * most chunks that fit, and the fastest is taken. Sizes go on where no pipeline has as many
+ * microbatches as stages, and, where one of tp and pp is stated, while a larger one is faster.
+ * Experts are spread over the fewest ranks with which a split holds the model, inside the NVLink
+ * domain unless no split holds it so. */
 #ifndef ORRERY_MODELS_PLAN_CHOICE_AXES_H
 #define ORRERY_MODELS_PLAN_CHOICE_AXES_H
 

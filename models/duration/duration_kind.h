@@ -10,8 +10,8 @@
 
 #include <stdbool.h>
 
-/* What the shape of a law is (all of it 0: it has none). Fits try those from `least` to `most`; scenarios take
- * those from `from` to `to` (0: no such limit), for beyond them `beyond` holds. */
+/* What the shape of a law is (all of it 0: it has none). Fits try those from `least` to `most`;
+ * scenarios take those from `from` to `to` (0: no such limit), for beyond them `beyond` holds. */
 struct duration_shape {
     const char *means;
     double least, most;

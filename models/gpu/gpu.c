@@ -90,9 +90,9 @@ void gpu_kernel_gemm_accumulate(struct kernel *kernel, double kept_bytes)
     kernel->result_bytes = moved;
 }
 
-/* FLOPs: two products forward, five backward (the scores are computed again), every 2 q k d for each
- * head; a causal kernel does half (arXiv:2307.08691 section 4.1). Scores and the gradients of q and
- * k go by the size of a query's head, the rest by that of a value's. */
+/* FLOPs: two products forward, five backward (the scores are computed again), each of them 2 q k d
+ * for each head; a causal kernel does half (arXiv:2307.08691 section 4.1). Scores and the gradients
+ * of q and k go by the size of a query's head, the rest by that of a value's. */
 struct kernel gpu_kernel_attention(const char *name, enum peak_kind peak,
                                    const struct attention_shape *shape, double element_bytes)
 {

@@ -12,7 +12,7 @@
 #define GATED_FORWARD 1.5
 #define GATED_BACKWARD (10.0 / 6.0)
 
-/* A memory-bound piece: bytes for every 16-bit element, forward and backward. */
+/* A memory-bound piece: bytes for each 16-bit element, forward and backward. */
 struct stream_piece {
     const char *name, *gradient_name;
     double elements, forward_bytes, backward_bytes, launches;

@@ -17,8 +17,8 @@ enum {
     ALL_LEADERS = 100000
 };
 
-/* A card fails every three weeks: nodes of them every few days. The run ends with its tokens, or when
- * `run` says so. */
+/* A card fails every three weeks: nodes of them every few days. The run ends with its tokens, or
+ * when `run` says so. */
 static struct scenario *read_job(unsigned space, const char *run, const char *mtbf)
 {
     char text[1024];

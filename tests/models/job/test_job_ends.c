@@ -32,8 +32,8 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Two nodes, half of the nodes lemons that fail every 10 h until a repair mends them: 200 h of work.
- * The job once looked for a lemon for ever, when the last one was mended. */
+/* Two nodes, half of the nodes lemons that fail every 10 h until a repair mends them: 200 h of
+ * work. The job once looked for a lemon for ever, when the last one was mended. */
 static void test_mended_lemons(void **state)
 {
     for (uint64_t seed = 1; seed <= 20; seed++) {

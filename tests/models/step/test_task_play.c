@@ -159,38 +159,6 @@ static void test_collectives_take_what_collective_run_says(void **state)
     assert_true(played_count > 200);
 }
 
-/* Sizes that share a machine take what each takes alone, to the bit, in any order and where the
- * algorithm changes between them. */
-static void test_a_sweep_is_each_size_alone(void **state)
-{
-    static const enum comm_op ops[] = {COMM_ALL_REDUCE, COMM_ALL_GATHER, COMM_ALL_TO_ALL,
-                                       COMM_SEND};
-    static const double bytes[] = {8.0, 0x1p30, 65536.0, 0x1p24, 4096.0};
-    enum {
-        SIZES = sizeof bytes / sizeof bytes[0]
-    };
-    unsigned changes = 0;
-    for (unsigned i = 0; i < sizeof ops / sizeof ops[0]; i++) {
-        struct task_case t;
-        struct collective_result rows[SIZES], alone;
-        struct error error;
-        task_case_begin(&t, 16);
-        assert_true(collective_sweep(&t.c, &(struct collective_sizes){ops[i], bytes, SIZES}, 16,
-                                     rows, &error));
-        for (unsigned k = 0; k < SIZES; k++) {
-            assert_true(collective_run(&t.c, ops[i], 16, bytes[k], &alone, &error));
-            assert_true(rows[k].bytes == bytes[k] && rows[k].time_s == alone.time_s);
-            assert_true(rows[k].algbw_bytes_per_s == alone.algbw_bytes_per_s);
-            assert_true(rows[k].busbw_bytes_per_s == alone.busbw_bytes_per_s);
-            assert_string_equal(rows[k].algorithm, alone.algorithm);
-            assert_string_equal(rows[k].protocol, alone.protocol);
-            changes += strcmp(rows[k].protocol, rows[0].protocol) != 0;
-        }
-        task_case_end(&t);
-    }
-    assert_true(changes > 0);
-}
-
 /* Ranks that go round the nodes: the same GPUs, whatever their order. */
 static void test_scattered_ranks_are_the_same_group(void **state)
 {
@@ -503,7 +471,6 @@ int main(void)
         cmocka_unit_test(test_the_lowest_row_goes_first),
         cmocka_unit_test(test_like_meetings_share_a_plan),
         cmocka_unit_test(test_collectives_take_what_collective_run_says),
-        cmocka_unit_test(test_a_sweep_is_each_size_alone),
         cmocka_unit_test(test_scattered_ranks_are_the_same_group),
         cmocka_unit_test(test_messages_share_links_and_wait),
         cmocka_unit_test(test_two_pairs_over_one_nic_halve_it),

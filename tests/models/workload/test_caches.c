@@ -1,6 +1,6 @@
 /* What DeepSeek-V3 keeps of a token in a layer with experts, to the byte (arXiv:2412.19437 sections
- * 3.2.3 and 3.3.3): inputs of products in E4M3 with a scale for every 128, the attention's output in
- * E5M6, inputs of SwiGLU in E4M3; norms, up-projections and SwiGLU made again. And what casting
+ * 3.2.3 and 3.3.3): inputs of products in E4M3 with a scale for every 128, the attention's output
+ * in E5M6, inputs of SwiGLU in E4M3; norms, up-projections and SwiGLU made again. And what casting
  * them there and back moves. */
 #include <math.h>
 

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 /* What the shape of a law is (all of it 0: it has none). Fits try those from `least` to `most`;
- * scenarios take those from `from` to `to` (0: no such limit), for beyond them `beyond` holds. */
+ * scenarios take those from `from` to `to` (0: no such limit); `beyond` says why no others. */
 struct duration_shape {
     const char *means;
     double least, most;

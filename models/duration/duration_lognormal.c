@@ -47,9 +47,10 @@ double duration_lognormal_residual_survival(double sigma, double x)
     return tail;
 }
 
-const struct duration_shape duration_lognormal_shape = {.means =
-                                                            "standard deviation of the logarithm",
-                                                        .least = 0.01,
-                                                        .most = 5.0,
-                                                        .to = 5.0,
-                                                        .beyond = DURATION_TOO_HEAVY};
+const struct duration_shape duration_lognormal_shape = {
+    .means = "standard deviation of the logarithm",
+    .least = 0.01,
+    .most = 5.0,
+    .to = 5.0,
+    .beyond = DURATION_TOO_HEAVY,
+};

@@ -39,8 +39,10 @@ double duration_weibull_residual_survival(double k, double x)
     return gsl_sf_gamma_inc_Q(1.0 / k, pow(x / scale(k), k));
 }
 
-const struct duration_shape duration_weibull_shape = {.means = "exponent k, 1: exponential",
-                                                      .least = 0.1,
-                                                      .most = 10.0,
-                                                      .from = 0.1,
-                                                      .beyond = DURATION_TOO_HEAVY};
+const struct duration_shape duration_weibull_shape = {
+    .means = "exponent k, 1: exponential",
+    .least = 0.1,
+    .most = 10.0,
+    .from = 0.1,
+    .beyond = DURATION_TOO_HEAVY,
+};

@@ -25,7 +25,7 @@ struct axes_search {
     struct trial_budget budget;
     uint64_t shares_most; /* ranks that may share the experts */
     bool any;             /* some layout fits, timed or not */
-    bool filled;          /* one of them has a microbatch for each of its stages at least */
+    bool filled;          /* one of them has at least as many microbatches as stages */
 };
 
 struct axes_split {
@@ -135,13 +135,13 @@ static bool try_size(struct axes_search *s, uint64_t ranks, uint64_t cp, int lev
 }
 
 /* Sizes from one rank up, until one holds the model without recomputing all of it, in a pipeline
- * that does not idle for half of the step because it has more stages than microbatches: of stages
- * that are stated, wider splits have fewer replicas, and more microbatches each. Who states one of
- * tp and pp has the size of the other in mind: it grows while that makes the step faster. */
+ * that does not idle for half of the step because it has more stages than microbatches: where pp is
+ * stated, a larger tp leaves fewer replicas, each with more microbatches. Where one of tp and pp is
+ * stated, the other grows while that makes the step faster. */
 static void try_sizes(struct axes_search *s, uint64_t cp)
 {
     const uint64_t gpus = configuration_gpus(s->from);
-    const bool alone = s->q->tp != s->q->pp;
+    const bool one_open = s->q->tp != s->q->pp;
     bool heavy = false, light = false;
     for (uint64_t ranks = 1; ranks * cp <= gpus && ranks <= SPLIT_MAX; ranks++) {
         const double before_s = s->best_s;
@@ -152,7 +152,7 @@ static void try_sizes(struct axes_search *s, uint64_t cp)
         if (!light && !(heavy && s->filled) && s->q->recompute)
             heavy |= try_size(s, ranks, cp, RECOMPUTE_FULL);
         const bool slower = s->out->timed > timed && s->best_s >= before_s;
-        if (light && s->filled && (!alone || slower))
+        if (light && s->filled && (!one_open || slower))
             return;
     }
 }

@@ -8,8 +8,7 @@
 #include "scenarios/language/file.h"
 #include "tests/test.h"
 
-static char folder[] = "/tmp/orrery-file-XX"
-                       "XXXX"; /* in two halves: six X in a row are no name of ours */
+static char folder[] = "/tmp/orrery_file_XXXXXX";
 
 static void make_folder(const char *name)
 {

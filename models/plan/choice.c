@@ -3,7 +3,7 @@
  * Invariants
  * 1. A key that is not open is never changed.
  * 2. Trials go from large microbatches, which are cheap to play, to small ones, and stop when
- *    EFFORT_MAX layer passes were played; so there are at most 4 x MICROBATCHES_MAX x 3 of them. */
+ *    EFFORT_MAX layer passes were played. */
 #include "models/plan/choice.h"
 
 #include <inttypes.h>
@@ -19,12 +19,10 @@
 #include "sim/check.h"
 
 enum {
-    MICROBATCHES_MAX = 11,
     EFFORT_MAX = 1 << 17 /* layer passes of all trials: about half a second */
 };
 
-/* Who is free to choose the microbatch leaves so much of memory to what varies from step to step.
- */
+/* Of memory is left to what varies from step to step by who is free to choose the microbatch. */
 static const double room_ratio = 0.03;
 
 struct chooser {
@@ -68,12 +66,8 @@ static void choose_attention(struct chooser *h)
     if (!is_open(h, CHOICE_ATTENTION))
         return;
     c->training.attention = (int)choice_attention(c);
-    const char *why = arena_format(h->arena, "what %s runs on this card", c->software.name);
-    if (c->training.attention == c->software.usual.attention)
-        why = arena_format(h->arena, "what %s runs", c->software.name);
-    else if (c->software.usual.attention == ATTENTION_MATH)
-        why = "nobody runs unfused attention on this card";
-    tell(h, CHOICE_ATTENTION, attention_kernel_names[c->training.attention], why);
+    tell(h, CHOICE_ATTENTION, attention_kernel_names[c->training.attention],
+         choice_attention_why(h->arena, c));
 }
 
 static void choose_sequence_parallel(struct chooser *h)
@@ -114,26 +108,12 @@ static struct order_question orders_of(const struct chooser *h)
                                    is_open(h, CHOICE_ENDS), given};
 }
 
-/* From the largest down: divisors of a replica's share up to eight, and their doubles. A pipeline
- * with fewer microbatches than stages idles for half of the step and more, whatever larger products
- * gain: where smaller microbatches fill it, larger ones are not tried. */
 static unsigned list_microbatches(const struct chooser *h, uint64_t *out)
 {
-    const struct configuration *c = h->c;
-    const uint64_t share = c->layout.dp > 0 ? c->training.global_batch / c->layout.dp : 0;
-    unsigned count = 0;
-    if (!is_open(h, CHOICE_MICROBATCH)) {
-        out[0] = c->layout.microbatch;
-        return 1;
-    }
-    static const uint64_t sizes[MICROBATCHES_MAX] = {64, 32, 16, 8, 7, 6, 5, 4, 3, 2, 1};
-    for (unsigned i = 0; i < MICROBATCHES_MAX; i++)
-        if (share > 0 && share % sizes[i] == 0 &&
-            (share / sizes[i] >= c->layout.pp || share < c->layout.pp))
-            out[count++] = sizes[i];
-    if (count == 0)
-        out[count++] = 1;
-    return count;
+    if (is_open(h, CHOICE_MICROBATCH))
+        return choice_microbatches(h->c, out);
+    out[0] = h->c->layout.microbatch;
+    return 1;
 }
 
 static bool is_spent(const struct chooser *h)
@@ -147,14 +127,15 @@ static bool spend_and_fit(struct chooser *h, const struct configuration *c)
     return trial_fits(c, h->budget.usable_bytes);
 }
 
-/* `whole`: has the step itself been played? Of what is not soon played a part tells the rest. */
+/* `whole`: has the step itself been played? Of one with many microbatches a part tells the rest. */
 static double spend_and_time(struct chooser *h, const struct configuration *c, bool *whole)
 {
-    const bool may = trial_spend(&h->budget, trial_passes(c));
-    const double usable_bytes = h->budget.usable_bytes,
-                 gpu_s = may ? trial_gpu_s_per_token(c, usable_bytes) : INFINITY;
-    *whole = isfinite(gpu_s) && !trial_differs(c);
-    return isfinite(gpu_s) || !may ? gpu_s : trial_gpu_s_by_slope(c, usable_bytes);
+    const uint64_t passes = trial_slope_passes(c);
+    const double gpu_s = trial_spend(&h->budget, passes)
+                             ? trial_gpu_s_by_slope(c, h->budget.usable_bytes)
+                             : INFINITY;
+    *whole = isfinite(gpu_s) && passes == trial_passes(c) && !trial_differs(c);
+    return gpu_s;
 }
 
 /* Does it fit, and if asked how fast is it? The first few microbatches may say no; the step itself,
@@ -218,7 +199,7 @@ static bool better(const struct tried_choice *a, const struct tried_choice *b)
 
 static void judge(struct chooser *h, struct configuration *c, bool alone)
 {
-    if (!configuration_legal(c) || trial_passes(c) > h->budget.passes_max ||
+    if (!configuration_legal(c) || trial_slope_passes(c) > h->budget.passes_max ||
         (h->found && is_spent(h)))
         return; /* 2 */
     struct tried_choice trial = {.s_per_token = INFINITY};
@@ -231,20 +212,27 @@ static void judge(struct chooser *h, struct configuration *c, bool alone)
     h->found = true;
 }
 
-static const char *spell_count(struct chooser *h, uint64_t count)
+static const char *spell_count(const struct chooser *h, uint64_t count)
 {
     return arena_format(h->arena, "%" PRIu64, count);
 }
 
-/* What was compared. */
-static const char *why_fastest(struct chooser *h)
+/* Of `fitting` ways, `timed` of which were timed: what is said of the one that was taken. */
+static const char *fastest_of(const struct chooser *h, unsigned fitting, unsigned timed,
+                              const char *what)
 {
-    if (!h->found)
-        return "not tried";
-    if (h->fitting == 0)
+    const bool roomy = h->budget.usable_bytes < h->c->gpu.hbm.usable_bytes;
+    const char *spare =
+        roomy ? arena_format(h->arena, " with %.0f %% of memory to spare", 100.0 * room_ratio) : "";
+    if (fitting == 0)
         return "nothing fits; the least memory";
-    return h->fitting == 1 ? "nothing else fits"
-                           : arena_format(h->arena, "fastest of %u that fit", h->timed);
+    return fitting == 1 ? arena_format(h->arena, "nothing else fits%s", spare)
+                        : arena_format(h->arena, "fastest of %u%s that fit%s", timed, what, spare);
+}
+
+static const char *why_fastest(const struct chooser *h)
+{
+    return h->found ? fastest_of(h, h->fitting, h->timed, "") : "not tried";
 }
 
 static const char *why_recompute(const struct chooser *h)
@@ -268,15 +256,10 @@ static const char *why_chunks(const struct chooser *h)
                : "a larger number would need more recomputation";
 }
 
-static const char *why_share(struct chooser *h)
+static const char *why_share(const struct chooser *h)
 {
-    if (h->shares.legal == 1)
-        return "no other number divides the experts and the ranks of a stage";
-    if (h->shares.fitting == 0)
-        return "nothing fits; the least memory";
-    return h->shares.fitting == 1
-               ? "nothing else fits"
-               : arena_format(h->arena, "fastest of %u that fit", h->shares.timed);
+    return h->shares.legal == 1 ? "no other number divides the experts and the ranks of a stage"
+                                : fastest_of(h, h->shares.fitting, h->shares.timed, "");
 }
 
 static void tell_trials(struct chooser *h)
@@ -328,7 +311,7 @@ static void try_fewer_chunks(struct chooser *h, const struct configuration *most
 static void try_share(struct chooser *h)
 {
     struct configuration pipelines[CHOICE_ORDERS_MAX];
-    uint64_t microbatches[MICROBATCHES_MAX];
+    uint64_t microbatches[CHOICE_MICROBATCHES_MAX];
     const struct order_question question = orders_of(h);
     const unsigned orders = choice_orders(&question, pipelines),
                    sizes = list_microbatches(h, microbatches);
@@ -363,13 +346,16 @@ static void try_all(struct chooser *h)
 static void choose_shares(struct chooser *h)
 {
     struct configuration plain[CHOICE_ORDERS_MAX];
+    uint64_t microbatches[CHOICE_MICROBATCHES_MAX];
     const struct order_question order = orders_of(h);
+    const unsigned sizes = list_microbatches(h, microbatches);
     const struct shares_question question = {
         .ep = is_open(h, CHOICE_EP),
         .etp = is_open(h, CHOICE_ETP),
-        .microbatch = is_open(h, CHOICE_MICROBATCH),
         .recompute = h->walks,
         .budget = h->budget,
+        .microbatches = microbatches,
+        .microbatch_count = sizes,
     };
     choice_orders(&order, plain);
     choice_shares(&plain[0], &question, &h->shares);
@@ -409,26 +395,19 @@ static bool settle_chunks(const void *context, struct configuration *c)
 {
     const struct chooser *h = context;
     const struct chooser inner = {.arena = h->arena, .c = c, .open = h->open};
-    struct configuration pipelines[CHOICE_ORDERS_MAX];
     const struct order_question question = orders_of(&inner);
-    if (c->layout.pipeline.vpp > 1)
-        return is_open(h, CHOICE_CHUNKS) && choice_orders_fewer(&question, c);
-    const unsigned count = choice_orders(&question, pipelines);
-    if (count > 1)
-        *c = pipelines[count - 1];
-    return count > 1;
+    return choice_orders_next(&question, c);
 }
 
 static void tell_axis(struct chooser *h, enum choice_key key, uint64_t was, uint64_t is,
                       const char *why)
 {
     if (is_open(h, key) && is != was)
-        tell(h, key, arena_format(h->arena, "%" PRIu64, is), why);
+        tell(h, key, spell_count(h, is), why);
 }
 
-static void choose_axes(struct chooser *h)
+static void list_splits(struct chooser *h, struct axes_found *out)
 {
-    const struct layout_spec was = h->c->layout;
     const struct axes_question question = {
         .tp = is_open(h, CHOICE_TP),
         .pp = is_open(h, CHOICE_PP),
@@ -442,16 +421,56 @@ static void choose_axes(struct chooser *h)
         .context = h,
         .budget = h->budget,
     };
-    struct axes_found found;
-    if (!question.tp && !question.pp)
+    *out = (struct axes_found){.fitting = 0};
+    if (question.tp || question.pp)
+        choice_axes(h->c, &question, out);
+}
+
+static void take_split(struct chooser *h, const struct axes_found *found, unsigned i)
+{
+    struct layout_spec *l = &h->c->layout;
+    const struct layout_spec was = *l;
+    const char *why = found->timed > 1 ? fastest_of(h, found->fitting, found->timed, " splits")
+                                       : "the smallest split that fits";
+    if (found->count == 0)
         return;
-    choice_axes(h->c, &question, &found);
-    const char *why = found.timed > 1
-                          ? arena_format(h->arena, "fastest of %u splits that fit", found.timed)
-                          : "the smallest split that fits";
-    tell_axis(h, CHOICE_TP, was.tp, h->c->layout.tp, why);
-    tell_axis(h, CHOICE_PP, was.pp, h->c->layout.pp, why);
-    tell_axis(h, CHOICE_CP, was.cp, h->c->layout.cp, why);
+    l->tp = found->best[i].tp;
+    l->pp = found->best[i].pp;
+    l->cp = found->best[i].cp;
+    l->dp = found->best[i].dp;
+    tell_axis(h, CHOICE_TP, was.tp, l->tp, why);
+    tell_axis(h, CHOICE_PP, was.pp, l->pp, why);
+    tell_axis(h, CHOICE_CP, was.cp, l->cp, why);
+}
+
+static void finish(struct chooser *h)
+{
+    choose_sequence_parallel(h);
+    choose_sharding(h);
+    choose_by_trial(h);
+}
+
+/* Where two splits are about as fast, the one that is faster once all else is chosen. */
+static void choose_all(struct chooser *h)
+{
+    struct axes_found found;
+    list_splits(h, &found);
+    struct configuration c = *h->c;
+    struct choices out = *h->out;
+    struct chooser other = *h;
+    take_split(h, &found, 0);
+    finish(h);
+    if (found.count < 2)
+        return;
+    other.c = &c;
+    other.out = &out;
+    take_split(&other, &found, 1);
+    finish(&other);
+    if (trial_gpu_s_by_slope(&c, other.budget.usable_bytes) <
+        trial_gpu_s_by_slope(h->c, h->budget.usable_bytes)) {
+        *h->c = c;
+        *h->out = out;
+    }
 }
 
 /* A number of layers without a kind asks for that of the first layers of each chunk. */
@@ -475,8 +494,5 @@ void choice_make(struct arena *arena, struct configuration *c, unsigned open, st
     h.budget = (struct trial_budget){.usable_bytes = roomy_bytes(&h), .passes_max = EFFORT_MAX};
     plan_recompute(&h);
     choose_attention(&h);
-    choose_axes(&h);
-    choose_sequence_parallel(&h);
-    choose_sharding(&h);
-    choose_by_trial(&h);
+    choose_all(&h);
 }

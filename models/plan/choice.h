@@ -67,5 +67,7 @@ void choice_make(struct arena *arena, struct configuration *c, unsigned open, st
 /* The kernel that is taken where training.attention says nothing: the software's, or the newest one
  * that the card has. */
 enum attention_kernel choice_attention(const struct configuration *c);
+/* Why `c`, which has it, has it; lives in `arena` or for ever. */
+const char *choice_attention_why(struct arena *arena, const struct configuration *c);
 
 #endif

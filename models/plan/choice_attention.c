@@ -25,3 +25,12 @@ enum attention_kernel choice_attention(const struct configuration *c)
         is_fused_by_now(c) ? ATTENTION_FLASH2 : (enum attention_kernel)c->software.usual.attention;
     return gpu_has_attention(&c->gpu, usual) ? usual : newest_attention(c);
 }
+
+const char *choice_attention_why(struct arena *arena, const struct configuration *c)
+{
+    if (c->training.attention == c->software.usual.attention)
+        return arena_format(arena, "what %s runs", c->software.name);
+    return c->software.usual.attention == ATTENTION_MATH
+               ? "nobody runs unfused attention on this card"
+               : arena_format(arena, "what %s runs on this card", c->software.name);
+}

@@ -2,7 +2,8 @@
  *
  * Invariants
  * 1. A key that is not open keeps its value; tp x pp x cp x dp is the number of GPUs.
- * 2. A layout is played once its state, its first stage, and all its stages were found to fit. */
+ * 2. best[0] is the fastest, or the first that fits where none is timed; best[1] is another split.
+ * 3. A layout is played once its state, its first stage, and all its stages were found to fit. */
 #include "models/plan/choice_axes.h"
 
 #include <math.h>
@@ -15,13 +16,17 @@ enum {
     CONTEXT_MAX = 64,
     CHUNKINGS_MAX = 4 /* numbers of chunks that are tried of a pipeline */
 };
+/* What is so much slower by the smallest microbatches is not the fastest by larger ones. */
+static const double close_ratio = 0.1;
 
 struct axes_search {
     const struct configuration *from;
     const struct axes_question *q;
     struct axes_found *out;
-    struct configuration best;
-    double best_s; /* GPU time of a token; INFINITY: nothing was timed */
+    struct timed_split {
+        struct choice_split split;
+        double gpu_s; /* of a token; INFINITY: not timed */
+    } best[CHOICE_SPLITS_MAX];
     struct trial_budget budget;
     uint64_t shares_most; /* ranks that may share the experts */
     bool any;             /* some layout fits, timed or not */
@@ -69,21 +74,37 @@ static bool holds_by_some_share(struct axes_search *s, const struct axes_split *
     return false;
 }
 
+static bool are_same(const struct choice_split *a, const struct choice_split *b)
+{
+    return a->tp == b->tp && a->pp == b->pp && a->cp == b->cp;
+}
+
+/* A split counts by its fastest order. */
+static void enter(struct axes_search *s, const struct choice_split *split, double gpu_s)
+{
+    const bool same = are_same(split, &s->best[0].split);
+    if (!same && gpu_s < s->best[0].gpu_s)
+        s->best[1] = s->best[0];
+    if (gpu_s < s->best[0].gpu_s)
+        s->best[0] = (struct timed_split){*split, gpu_s};
+    else if (!same && gpu_s < s->best[1].gpu_s)
+        s->best[1] = (struct timed_split){*split, gpu_s};
+}
+
 static void play(struct axes_search *s, const struct configuration *c)
 {
+    const struct layout_spec *l = &c->layout;
+    const struct choice_split split = {l->tp, l->pp, l->cp, l->dp};
     s->out->fitting++;
     if (!s->any)
-        s->best = *c;
+        s->best[0].split = split;
     s->any = true;
-    s->filled |= configuration_microbatches(c) >= c->layout.pp;
-    if (!trial_spend(&s->budget, trial_passes(c)))
+    s->filled |= configuration_microbatches(c) >= l->pp;
+    if (!trial_spend(&s->budget, trial_slope_passes(c)))
         return;
-    const double gpu_s = trial_gpu_s_per_token(c, s->budget.usable_bytes);
+    const double gpu_s = trial_gpu_s_by_slope(c, s->budget.usable_bytes);
     s->out->timed += isfinite(gpu_s) ? 1 : 0;
-    if (gpu_s < s->best_s) {
-        s->best_s = gpu_s;
-        s->best = *c;
-    }
+    enter(s, &split, gpu_s);
 }
 
 /* The same pipeline in the order of the most chunks that fit: what it waits for in the plain order
@@ -144,14 +165,14 @@ static void try_sizes(struct axes_search *s, uint64_t cp)
     const bool one_open = s->q->tp != s->q->pp;
     bool heavy = false, light = false;
     for (uint64_t ranks = 1; ranks * cp <= gpus && ranks <= SPLIT_MAX; ranks++) {
-        const double before_s = s->best_s;
+        const double before_s = s->best[0].gpu_s;
         const unsigned timed = s->out->timed;
         if (gpus % (ranks * cp) != 0)
             continue;
         light |= try_size(s, ranks, cp, RECOMPUTE_NONE);
         if (!light && !(heavy && s->filled) && s->q->recompute)
             heavy |= try_size(s, ranks, cp, RECOMPUTE_FULL);
-        const bool slower = s->out->timed > timed && s->best_s >= before_s;
+        const bool slower = s->out->timed > timed && s->best[0].gpu_s >= before_s;
         if (light && s->filled && (!one_open || slower))
             return;
     }
@@ -190,11 +211,25 @@ static void try_contexts(struct axes_search *s)
             try_sizes(s, cp);
 }
 
-void choice_axes(struct configuration *c, const struct axes_question *question,
+/* The second only where it is about as fast. */
+static void take_splits(const struct axes_search *s, struct axes_found *out)
+{
+    for (unsigned i = 0; i < CHOICE_SPLITS_MAX; i++) {
+        const struct choice_split *split = &s->best[i].split;
+        if (i > 0 && !(s->best[i].gpu_s <= (1.0 + close_ratio) * s->best[0].gpu_s))
+            return;
+        CHECK(split->tp * split->pp * split->cp * split->dp == configuration_gpus(s->from)); /* 1 */
+        CHECK(i == 0 || !are_same(split, &s->best[0].split));                                /* 2 */
+        out->best[out->count++] = *split;
+    }
+}
+
+void choice_axes(const struct configuration *c, const struct axes_question *question,
                  struct axes_found *out)
 {
-    struct axes_search s = {
-        .from = c, .q = question, .budget = question->budget, .out = out, .best_s = INFINITY};
+    struct axes_search s = {.from = c, .q = question, .budget = question->budget, .out = out};
+    for (unsigned i = 0; i < CHOICE_SPLITS_MAX; i++)
+        s.best[i].gpu_s = INFINITY;
     *out = (struct axes_found){.fitting = 0};
     s.shares_most = c->cluster.node.gpus;
     if (stays(&s))
@@ -206,12 +241,6 @@ void choice_axes(struct configuration *c, const struct axes_question *question,
             return;
         try_contexts(&s);
     }
-    if (!s.any)
-        return;
-    const struct layout_spec *l = &s.best.layout;
-    c->layout.tp = l->tp;
-    c->layout.pp = l->pp;
-    c->layout.cp = l->cp;
-    c->layout.dp = l->dp;
-    CHECK(configuration_ranks(c) == configuration_gpus(c)); /* 1 */
+    if (s.any)
+        take_splits(&s, out);
 }

@@ -5,7 +5,8 @@
  * domain, then stages, and the sequence where even these do not help. Sizes go up from one rank;
  * layouts of the first that holds the model at all, and of the first that holds it without full
  * recomputation, are played (trial.h) with microbatches of one, pipelines also interleaved by the
- * most chunks that fit, and the fastest is taken. Sizes go on where no pipeline has as many
+ * most chunks that fit; the fastest is taken, or the second where it turns out faster once all
+ * else is chosen too. Sizes go on where no pipeline has as many
  * microbatches as stages, and, where one of tp and pp is stated, while a larger one is faster.
  * Experts are spread over the fewest ranks with which a split holds the model, inside the NVLink
  * domain unless no split holds it so. */
@@ -26,12 +27,17 @@ struct axes_question {
     const void *context;
     struct trial_budget budget; /* of all trials */
 };
+enum {
+    CHOICE_SPLITS_MAX = 2
+};
 struct axes_found {
     unsigned fitting, timed;
+    struct choice_split {
+        uint64_t tp, pp, cp, dp; /* dp is what is left of the GPUs */
+    } best[CHOICE_SPLITS_MAX];   /* the fastest first, and one that is about as fast */
+    unsigned count;              /* 0: nothing better than what `c` has */
 };
-/* Sets tp, pp, cp and dp of `c` where something better than all ones is found; dp is what is left
- * of the GPUs. Nothing else is written. */
-void choice_axes(struct configuration *c, const struct axes_question *question,
+void choice_axes(const struct configuration *c, const struct axes_question *question,
                  struct axes_found *out);
 
 #endif

@@ -1,7 +1,9 @@
 /* choice_experts.c
  *
  * Invariants
- * 1. best[0 .. count) are legal, and ordered by time; what was not timed stands behind. */
+ * 1. Microbatches go from small to large, and for each of them shares from small to large. A share
+ *    that does not hold a microbatch is not asked for larger ones.
+ * 2. best[0 .. count) are legal, and ordered by time; what was not timed stands behind. */
 #include "models/plan/choice_experts.h"
 
 #include <math.h>
@@ -10,51 +12,36 @@
 #include "sim/check.h"
 
 enum {
-    SLOWER_MAX = 2 /* shares in a row behind which nothing better is looked for */
+    TRIED_MAX = 64 /* divisors of a number of experts */
 };
-/* What is so much slower with small microbatches is not the fastest with larger ones. */
+/* What is so much slower in the plainest order of the pipeline is not the fastest in another. */
 static const double close_ratio = 0.1;
 
+struct tried_share {
+    struct choice_share share;
+    bool fits, full; /* some microbatch; a larger one would not */
+    double gpu_s;    /* of a token, by the best microbatch; INFINITY: not timed */
+};
 struct shares_search {
     const struct configuration *from;
     const struct shares_question *q;
-    struct shares_found *out;
-    double best_s[CHOICE_SHARES_MAX]; /* GPU time of a token; INFINITY: not timed */
+    struct tried_share tried[TRIED_MAX];
+    unsigned count;
     struct trial_budget budget;
-    unsigned slower; /* in a row */
 };
 
 /* This share of the experts; false: it breaks a rule. */
-static bool with_share(const struct shares_search *s, uint64_t ep, struct configuration *out)
+static bool with_share(const struct shares_search *s, uint64_t ep, uint64_t microbatch,
+                       struct configuration *out)
 {
     *out = *s->from;
     out->layout.ep = ep;
     if (s->q->etp && out->layout.tp > 1)
         out->layout.etp = plan_share_etp(out, ep);
-    if (s->q->microbatch)
-        out->layout.microbatch = 1;
+    out->layout.microbatch = microbatch;
     if (s->q->recompute)
         out->layout.recompute = RECOMPUTE_NONE;
     return configuration_legal(out);
-}
-
-/* Puts a share where its time belongs. */
-static void enter(struct shares_search *s, const struct configuration *c, double gpu_s)
-{
-    struct shares_found *out = s->out;
-    unsigned place = out->count;
-    while (place > 0 && gpu_s < s->best_s[place - 1])
-        place--;
-    s->slower = place == 0 ? 0 : s->slower + 1;
-    if (place == CHOICE_SHARES_MAX)
-        return;
-    out->count += out->count < CHOICE_SHARES_MAX ? 1 : 0;
-    for (unsigned i = out->count - 1; i > place; i--) {
-        out->best[i] = out->best[i - 1];
-        s->best_s[i] = s->best_s[i - 1];
-    }
-    out->best[place] = (struct choice_share){c->layout.ep, c->layout.etp};
-    s->best_s[place] = gpu_s;
 }
 
 /* What a few microbatches need of recomputation may be too little for the whole step: then more. */
@@ -71,36 +58,97 @@ static double time_of(struct shares_search *s, struct configuration *c)
     return gpu_s;
 }
 
-static void play(struct shares_search *s, struct configuration *c)
+static bool holds(struct shares_search *s, struct configuration *c)
 {
-    bool fits = trial_holds(c, &s->budget);
-    if (!fits && s->q->recompute) {
-        c->layout.recompute = RECOMPUTE_FULL;
-        fits = trial_holds(c, &s->budget);
-        if (fits && c->software.offers.block_recompute)
-            trial_least_block(c, s->budget.usable_bytes);
-    }
-    if (!fits)
+    if (trial_holds(c, &s->budget))
+        return true;
+    if (!s->q->recompute)
+        return false;
+    c->layout.recompute = RECOMPUTE_FULL;
+    if (!trial_holds(c, &s->budget))
+        return false;
+    if (c->software.offers.block_recompute)
+        trial_least_block(c, s->budget.usable_bytes);
+    return true;
+}
+
+static void play(struct shares_search *s, struct configuration *c, struct tried_share *t)
+{
+    if (!holds(s, c)) {
+        t->full = true;
         return;
-    s->out->fitting++;
-    const double gpu_s = time_of(s, c);
-    s->out->timed += isfinite(gpu_s) ? 1 : 0;
-    enter(s, c, gpu_s);
+    }
+    t->fits = true;
+    t->gpu_s = fmin(t->gpu_s, time_of(s, c));
+}
+
+static uint64_t least_microbatch(const struct shares_search *s)
+{
+    return s->q->microbatches[s->q->microbatch_count - 1];
+}
+
+/* The legal shares, none of them timed. */
+static void list_shares(struct shares_search *s)
+{
+    struct configuration c;
+    for (uint64_t ep = plan_share_after(s->from, 0); ep > 0; ep = plan_share_after(s->from, ep))
+        if (s->count < TRIED_MAX && with_share(s, ep, least_microbatch(s), &c))
+            s->tried[s->count++] =
+                (struct tried_share){{c.layout.ep, c.layout.etp}, .gpu_s = INFINITY};
+}
+
+static void play_all(struct shares_search *s)
+{
+    for (unsigned i = s->q->microbatch_count; i-- > 0;) { /* 1 */
+        for (unsigned k = 0; k < s->count; k++) {
+            struct configuration c;
+            if (!s->tried[k].full &&
+                with_share(s, s->tried[k].share.ep, s->q->microbatches[i], &c) &&
+                trial_state_may_fit(&c, s->budget.usable_bytes))
+                play(s, &c, &s->tried[k]);
+        }
+    }
+}
+
+/* The fastest first; of equal ones the smallest. */
+static void take_fastest(const struct shares_search *s, struct shares_found *out)
+{
+    double best_s[CHOICE_SHARES_MAX];
+    for (unsigned k = 0; k < s->count; k++) {
+        const struct tried_share *t = &s->tried[k];
+        unsigned place = out->count;
+        if (!t->fits)
+            continue;
+        out->fitting++;
+        out->timed += isfinite(t->gpu_s) ? 1 : 0;
+        while (place > 0 && t->gpu_s < best_s[place - 1])
+            place--;
+        if (place == CHOICE_SHARES_MAX)
+            continue;
+        out->count += out->count < CHOICE_SHARES_MAX ? 1 : 0;
+        for (unsigned i = out->count - 1; i > place; i--) {
+            out->best[i] = out->best[i - 1];
+            best_s[i] = best_s[i - 1];
+        }
+        out->best[place] = t->share;
+        best_s[place] = t->gpu_s;
+    }
+    while (out->count > 1 && best_s[out->count - 1] > (1.0 + close_ratio) * best_s[0])
+        out->count--;
 }
 
 /* Nothing fits: the share of the least state, the smallest of those. */
-static void take_least(struct shares_search *s)
+static void take_least(const struct shares_search *s, struct shares_found *out)
 {
     double least = INFINITY;
-    for (uint64_t ep = 1; ep > 0; ep = plan_share_after(s->from, ep)) {
+    for (unsigned k = 0; k < s->count; k++) {
         struct configuration c;
-        if (!with_share(s, ep, &c))
-            continue;
+        with_share(s, s->tried[k].share.ep, least_microbatch(s), &c);
         const double bytes = trial_mean_state_bytes(&c);
         if (bytes < least)
-            s->out->best[0] = (struct choice_share){c.layout.ep, c.layout.etp};
+            out->best[0] = s->tried[k].share;
         least = fmin(least, bytes);
-        s->out->count = 1;
+        out->count = 1;
     }
 }
 
@@ -117,22 +165,17 @@ static uint64_t legal_etp(const struct configuration *c, const struct shares_que
 void choice_shares(const struct configuration *c, const struct shares_question *question,
                    struct shares_found *out)
 {
-    struct shares_search s = {.from = c, .q = question, .budget = question->budget, .out = out};
+    struct shares_search s = {.from = c, .q = question, .budget = question->budget};
     *out = (struct shares_found){.best = {{c->layout.ep, legal_etp(c, question)}}};
-    for (uint64_t ep = 0;
-         question->ep && s.slower < SLOWER_MAX && (ep = plan_share_after(c, ep)) > 0;) {
-        struct configuration trial;
-        if (!with_share(&s, ep, &trial))
-            continue;
-        out->legal++;
-        if (trial_state_may_fit(&trial, s.budget.usable_bytes))
-            play(&s, &trial);
+    if (question->ep && c->model.moe.experts > 0) {
+        list_shares(&s);
+        play_all(&s);
+        take_fastest(&s, out);
+        out->legal = s.count;
+        if (out->fitting == 0)
+            take_least(&s, out);
     }
-    if (out->fitting == 0 && question->ep && c->model.moe.experts > 0)
-        take_least(&s);
-    while (out->count > 1 && s.best_s[out->count - 1] > (1.0 + close_ratio) * s.best_s[0])
-        out->count--;
     if (out->count == 0) /* dense, said, or nothing is legal */
         out->count = 1;
-    CHECK(out->count <= CHOICE_SHARES_MAX); /* 1 */
+    CHECK(out->count <= CHOICE_SHARES_MAX); /* 2 */
 }

@@ -2,9 +2,10 @@
  * nothing of it: what fits first, then what is fastest.
  *
  * Every share that divides the experts and the ranks of a stage and that the rules accept is a
- * candidate, from 1 up. What its state alone leaves no room for is not tried; the others are played
- * (trial.h) with the smallest microbatch and with the recomputation that they need, until two in a
- * row took longer than the best: with each more rows leave the rank, the node and the rail. */
+ * candidate. What its state alone leaves no room for is not tried; the others are played (trial.h)
+ * with each microbatch and the recomputation that it needs: small microbatches favour large shares,
+ * whose weights take less time to gather, and large ones small shares, whose rows stay within a
+ * node. */
 #ifndef ORRERY_MODELS_PLAN_CHOICE_EXPERTS_H
 #define ORRERY_MODELS_PLAN_CHOICE_EXPERTS_H
 
@@ -14,10 +15,12 @@ enum {
     CHOICE_SHARES_MAX = 2
 };
 struct shares_question {
-    bool ep;                    /* open; else what is said is the only candidate */
-    bool etp;                   /* open: where ranks share the experts, each has whole ones */
-    bool microbatch, recompute; /* open too */
-    struct trial_budget budget; /* of all trials */
+    bool ep;                      /* open; else what is said is the only candidate */
+    bool etp;                     /* open: where ranks share the experts, each has whole ones */
+    bool recompute;               /* open too */
+    struct trial_budget budget;   /* of all trials */
+    const uint64_t *microbatches; /* that come into question, from the largest down */
+    unsigned microbatch_count;    /* one at least */
 };
 struct shares_found {
     unsigned legal, fitting, timed;

@@ -104,3 +104,28 @@ bool choice_orders_fewer(const struct order_question *q, struct configuration *c
     }
     return false;
 }
+
+bool choice_orders_next(const struct order_question *q, struct configuration *c)
+{
+    struct configuration pipelines[CHOICE_ORDERS_MAX];
+    if (c->layout.pipeline.vpp > 1)
+        return q->chunks && choice_orders_fewer(q, c);
+    const unsigned count = choice_orders(q, pipelines);
+    if (count > 1)
+        *c = pipelines[count - 1];
+    return count > 1;
+}
+
+unsigned choice_microbatches(const struct configuration *c, uint64_t *out)
+{
+    static const uint64_t sizes[CHOICE_MICROBATCHES_MAX] = {64, 32, 16, 8, 7, 6, 5, 4, 3, 2, 1};
+    const uint64_t share = c->layout.dp > 0 ? c->training.global_batch / c->layout.dp : 0;
+    unsigned count = 0;
+    for (unsigned i = 0; i < CHOICE_MICROBATCHES_MAX; i++)
+        if (share > 0 && share % sizes[i] == 0 &&
+            (share / sizes[i] >= c->layout.pp || share < c->layout.pp))
+            out[count++] = sizes[i];
+    if (count == 0)
+        out[count++] = 1;
+    return count;
+}

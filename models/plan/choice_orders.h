@@ -1,12 +1,13 @@
 /* choice_orders.h - the orders of a pipeline that come into question where nothing is said: plain,
- * or interleaved with so many chunks. */
+ * or interleaved with so many chunks; and its microbatches. */
 #ifndef ORRERY_MODELS_PLAN_CHOICE_ORDERS_H
 #define ORRERY_MODELS_PLAN_CHOICE_ORDERS_H
 
 #include "models/layout/configuration.h"
 
 enum {
-    CHOICE_ORDERS_MAX = 2
+    CHOICE_ORDERS_MAX = 2,
+    CHOICE_MICROBATCHES_MAX = 11
 };
 struct order_question {
     const struct configuration *c;
@@ -23,5 +24,12 @@ unsigned choice_orders(const struct order_question *q, struct configuration *out
 /* The next smaller number of chunks that divides, above 1, with the ends that it asks for; false:
  * there is none. */
 bool choice_orders_fewer(const struct order_question *q, struct configuration *c);
+/* From the plain order to the interleaved one of the most chunks, and from that to fewer. */
+bool choice_orders_next(const struct order_question *q, struct configuration *c);
+/* Microbatches that come into question, from the largest down: divisors of a replica's share up to
+ * eight, and their doubles. A pipeline with fewer microbatches than stages idles for half of the
+ * step and more, whatever larger products gain: where smaller microbatches fill it, larger ones are
+ * left out. Returns how many, one at least. */
+unsigned choice_microbatches(const struct configuration *c, uint64_t *out);
 
 #endif

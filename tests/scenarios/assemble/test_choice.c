@@ -1,5 +1,5 @@
-/* What is chosen where a scenario says nothing: against a search through every candidate written
- * out; the rules one by one; what is given is never changed. */
+/* What is chosen where a scenario says nothing: the rules one by one, the reasons that are told;
+ * what is given is never changed. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,23 +9,8 @@
 #include "models/sharding/sharding_kind.h"
 #include "models/step/simulate/step.h"
 #include "scenarios/assemble/scenario.h"
+#include "tests/scenarios/assemble/choice.h"
 #include "tests/test.h"
-
-static struct scenario *read_text(const char *text)
-{
-    struct error error = {""};
-    struct scenario *s = scenario_read("t.yaml", text, strlen(text), NULL, &error);
-    assert_non_null(s);
-    return s;
-}
-
-static struct scenario *sound(const char *text)
-{
-    struct scenario *s = read_text(text);
-    scenario_print_problems(s, stderr, false);
-    assert_int_equal(s->diagnostics.error_count, 0);
-    return s;
-}
 
 static const struct made_choice *choice_of(const struct scenario *s, enum choice_key key)
 {
@@ -42,152 +27,6 @@ static const char *value_of(const struct scenario *s, enum choice_key key)
     return one != NULL ? one->value : "nothing";
 }
 
-/* Seconds of the step; INFINITY when it does not fit. */
-static double time_of(const struct configuration *c, bool *fits)
-{
-    struct step *step;
-    struct error error;
-    struct step_options options = {0};
-    assert_true(step_run(c, &options, &step, &error));
-    const double s = step->fits ? step->step_s : INFINITY;
-    *fits = step->fits;
-    step_destroy(step);
-    return s;
-}
-
-/* Every candidate of a half-filled scenario, spelt out: the best time of all. */
-static double best_of_share(const char *text)
-{
-    static const char *const orders[] = {"1f1b, vpp: 1", "interleaved, vpp: 2",
-                                         "interleaved, vpp: 4", "interleaved, vpp: 8"};
-    static const char *const levels[] = {"none", "selective", "block", "full"};
-    double best = INFINITY;
-    for (unsigned o = 0; o < 4; o++) {
-        for (unsigned m = 1; m <= 64; m++) {
-            double least = INFINITY;
-            for (unsigned r = 0; r < 4 && isinf(least); r++) { /* the least that fits */
-                char full[1024];
-                bool fits = false;
-                snprintf(full, sizeof full, "%s, schedule: %s, microbatch: %u, recompute: %s}\n",
-                         text, orders[o], m, levels[r]);
-                struct scenario *s = read_text(full);
-                if (s->diagnostics.error_count == 0)
-                    least = time_of(&s->configuration, &fits);
-                scenario_destroy(s);
-            }
-            best = fmin(best, least);
-        }
-    }
-    return best;
-}
-
-/* ... and every share of eight experts, where none is said. */
-static double best_of_all(const char *text)
-{
-    double best = INFINITY;
-    if (strstr(text, "mixtral") == NULL || strstr(text, "ep:") != NULL)
-        return best_of_share(text);
-    for (unsigned ep = 1; ep <= 8; ep *= 2) {
-        char shared[1024];
-        snprintf(shared, sizeof shared, "%s, ep: %u, etp: %s", text, ep, ep > 1 ? "1" : "0");
-        best = fmin(best, best_of_share(shared));
-    }
-    return best;
-}
-
-static const char *const halves[] = {
-    /* alone on a node: memory decides */
-    "model: {preset: llama3-8b, layers: 8}\n"
-    "cluster: {gpu: a100-40gb-sxm, nodes: 1}\n"
-    "training: {sequence: 4096, global_batch: 64}\n"
-    "layout: {tp: 1",
-    /* a pipeline with few microbatches: its order decides */
-    "model: {layers: 16, hidden: 4096, heads: 32, vocabulary: 32000}\n"
-    "cluster: {gpu: h100-80gb-sxm, nodes: 2, fabric: ib-ndr-8x400}\n"
-    "training: {sequence: 4096, global_batch: 64}\n"
-    "layout: {tp: 2, pp: 2",
-    /* unfused attention: recomputation of the core alone */
-    "model: {layers: 16, hidden: 4096, heads: 32, vocabulary: 32000}\n"
-    "cluster: {gpu: a100-40gb-sxm, nodes: 2, fabric: ib-hdr-8x200}\n"
-    "training: {sequence: 4096, global_batch: 32}\n"
-    "software: megatron-2022\n"
-    "layout: {tp: 4, pp: 2",
-    /* eight chunks of a layer would be computed again whole; of four, half of each will do */
-    "model: {layers: 32, hidden: 8192, heads: 64, vocabulary: 32000}\n"
-    "cluster: {gpu: a100-40gb-sxm, nodes: 4, fabric: ib-hdr-8x200}\n"
-    "training: {sequence: 16384, global_batch: 8}\n"
-    "layout: {tp: 8, pp: 4",
-    /* experts: their rows fill the memory */
-    "model: {preset: mixtral-8x7b, layers: 12}\n"
-    "cluster: {gpu: h100-80gb-sxm, nodes: 1}\n"
-    "training: {sequence: 4096, global_batch: 64}\n"
-    "layout: {tp: 1, ep: 8, dispatch: deepep",
-    /* nobody says over how many ranks they are spread: memory decides, or what rows cost */
-    "model: {preset: mixtral-8x7b, layers: 4}\n"
-    "cluster: {gpu: h100-80gb-sxm, nodes: 2, fabric: ib-ndr-8x400}\n"
-    "training: {sequence: 4096, global_batch: 128}\n"
-    "layout: {tp: 1",
-    "model: {preset: mixtral-8x7b, layers: 16}\n"
-    "cluster: {gpu: h100-80gb-sxm, nodes: 1}\n"
-    "training: {sequence: 4096, global_batch: 32}\n"
-    "layout: {tp: 2, pp: 2",
-};
-
-static void test_the_best_of_all(void **state)
-{
-    for (unsigned i = 0; i < sizeof halves / sizeof halves[0]; i++) {
-        char text[1024];
-        bool fits;
-        snprintf(text, sizeof text, "%s}\n", halves[i]);
-        struct scenario *s = sound(text);
-        const double taken = time_of(&s->configuration, &fits), best = best_of_all(halves[i]);
-        assert_true(fits);
-        if (!(taken <= 1.02 * best))
-            fail_msg("half %u: takes %g s, the best of all %g s", i, taken, best);
-        scenario_destroy(s);
-    }
-}
-
-/* One of tp and pp is stated: the other is the best of all that can be stated beside it. */
-static void test_one_axis_stated(void **state)
-{
-    static const struct one_axis {
-        const char *text, *said, *other;
-        unsigned least, most;
-    } rows[] = {
-        /* the smallest tp that holds it leaves 8 microbatches for 16 stages */
-        {"model: {preset: llama3-405b}\n"
-         "cluster: {gpu: h100-80gb-sxm, gpus: 16384}\n"
-         "training: {sequence: 8192, global_batch: 2048}\n",
-         "pp: 16", "tp", 4, 8},
-        /* the smallest pp that holds it recomputes */
-        {"model: {preset: gpt3-175b}\n"
-         "cluster: {gpu: a100-80gb-sxm, gpus: 1024}\n"
-         "training: {sequence: 2048, global_batch: 512}\n",
-         "tp: 8", "pp", 2, 8},
-    };
-    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char text[1024];
-        bool fits;
-        double best = INFINITY;
-        for (unsigned n = rows[i].least; n <= rows[i].most; n *= 2) {
-            snprintf(text, sizeof text, "%slayout: {%s, %s: %u}\n", rows[i].text, rows[i].said,
-                     rows[i].other, n);
-            struct scenario *stated = read_text(text);
-            if (stated->diagnostics.error_count == 0)
-                best = fmin(best, time_of(&stated->configuration, &fits));
-            scenario_destroy(stated);
-        }
-        snprintf(text, sizeof text, "%slayout: {%s}\n", rows[i].text, rows[i].said);
-        struct scenario *s = sound(text);
-        const double taken = time_of(&s->configuration, &fits);
-        assert_true(fits && isfinite(best));
-        if (!(taken <= 1.02 * best))
-            fail_msg("row %u: takes %g s, the best of all %g s", i, taken, best);
-        scenario_destroy(s);
-    }
-}
-
 /* One layer less would not do. */
 static void least_layers(const struct scenario *s)
 {
@@ -202,7 +41,7 @@ static void least_layers(const struct scenario *s)
     snprintf(count, sizeof count, "%u", (unsigned)c.layout.recompute_layers);
     assert_string_equal(value_of(s, CHOICE_RECOMPUTE_LAYERS), count);
     assert_true(--c.layout.recompute_layers > 0);
-    time_of(&c, &fits);
+    choice_step_s(&c, &fits);
     assert_false(fits);
 }
 
@@ -233,11 +72,11 @@ static void test_the_least_recomputation(void **state)
                      "software: %s\n",
                      16 * rows[i].microbatch, rows[i].attention, rows[i].microbatch,
                      spelt == 1 ? ", recompute: least" : "", rows[i].software);
-            struct scenario *s = sound(text);
+            struct scenario *s = choice_sound(text);
             assert_string_equal(value_of(s, CHOICE_RECOMPUTE), rows[i].expected);
             assert_string_equal(recompute_names[s->configuration.layout.recompute],
                                 rows[i].expected);
-            time_of(&s->configuration, &fits);
+            choice_step_s(&s->configuration, &fits);
             assert_true(fits);
             least_layers(s);
             scenario_destroy(s);
@@ -267,7 +106,7 @@ static void test_layers_without_the_kind(void **state)
                  "layout: {tp: 1, pp: 1, sharding: zero-1, microbatch: 32, %s}\n"
                  "software: megatron\n",
                  rows[i].keys);
-        struct scenario *s = sound(text);
+        struct scenario *s = choice_sound(text);
         assert_string_equal(value_of(s, CHOICE_RECOMPUTE), rows[i].kind);
         assert_string_equal(value_of(s, CHOICE_RECOMPUTE_LAYERS), rows[i].layers);
         assert_int_equal(s->configuration.layout.recompute, RECOMPUTE_BLOCK);
@@ -287,7 +126,7 @@ static void expect_rule(const char *layout, const char *software, const char *gp
              "layout: {recompute: none, microbatch: 1, %s}\n"
              "software: %s\n",
              gpu, layout, software);
-    struct scenario *s = sound(text);
+    struct scenario *s = choice_sound(text);
     if (strcmp(value_of(s, key), expected) != 0)
         fail_msg("%s of {%s}, %s on %s: %s, not %s", choice_key_path(key), layout, software, gpu,
                  value_of(s, key), expected);
@@ -340,7 +179,10 @@ static void test_shares(void **state)
         const char *model, *layout, *ep, *etp, *why;
         uint64_t taken;
     } rows[] = {
-        {"{preset: mixtral-8x7b, layers: 8}", "tp: 1", "8", "nothing", "fit", 8},
+        {"{preset: mixtral-8x7b, layers: 8}", "tp: 1", "8", "nothing",
+         "with 3 % of memory to spare", 8},
+        {"{preset: mixtral-8x7b, layers: 8}", "tp: 1, microbatch: 1", "8", "nothing", "that fit",
+         8},
         {"{preset: mixtral-8x7b, layers: 8}", "tp: 1, ep: best", "8", "nothing", "fit", 8},
         {"{preset: mixtral-8x7b, layers: 8}", "tp: 2", "8", "1", "fit", 8},
         {"{preset: mixtral-8x7b}", "tp: 2, etp: 2", "4", "nothing", "nothing fits", 4},
@@ -357,7 +199,7 @@ static void test_shares(void **state)
                  "model: %s\ncluster: {gpu: h100-80gb-sxm, nodes: 1}\n"
                  "training: {sequence: 4096, global_batch: 64}\nlayout: {%s}\n",
                  rows[i].model, rows[i].layout);
-        struct scenario *s = sound(text);
+        struct scenario *s = choice_sound(text);
         const struct made_choice *told = choice_of(s, CHOICE_EP);
         if (strcmp(value_of(s, CHOICE_EP), rows[i].ep) != 0 ||
             strcmp(value_of(s, CHOICE_ETP), rows[i].etp) != 0 ||
@@ -368,6 +210,31 @@ static void test_shares(void **state)
         }
         scenario_destroy(s);
     }
+}
+
+/* So many shares are told as fit when they are stated. */
+static void test_shares_are_counted(void **state)
+{
+    static const char text[] = "model: {preset: mixtral-8x7b, layers: 8}\n"
+                               "cluster: {gpu: h100-80gb-sxm, nodes: 1}\n"
+                               "training: {sequence: 4096, global_batch: 64}\n"
+                               "layout: {tp: 1, pp: 1, microbatch: 1, recompute: none";
+    char full[1024], expected[40];
+    unsigned fitting = 0;
+    for (unsigned ep = 1; ep <= 8; ep *= 2) {
+        bool fits;
+        snprintf(full, sizeof full, "%s, ep: %u}\n", text, ep);
+        struct scenario *s = choice_sound(full);
+        choice_step_s(&s->configuration, &fits);
+        fitting += fits;
+        scenario_destroy(s);
+    }
+    assert_true(fitting > 1 && fitting < 4);
+    snprintf(full, sizeof full, "%s}\n", text);
+    snprintf(expected, sizeof expected, "fastest of %u that fit", fitting);
+    struct scenario *s = choice_sound(full);
+    assert_string_equal(choice_of(s, CHOICE_EP)->why, expected);
+    scenario_destroy(s);
 }
 
 /* A step of many microbatches from two of a few: as long as when it is played whole. */
@@ -386,7 +253,7 @@ static void test_a_step_by_its_slope(void **state)
                  "training: {sequence: 4096, global_batch: 512}\n"
                  "layout: {recompute: full, %s}\n",
                  layouts[i]);
-        struct scenario *s = sound(text);
+        struct scenario *s = choice_sound(text);
         const struct configuration *c = &s->configuration;
         const double whole_s = trial_gpu_s_per_token(c, c->gpu.hbm.usable_bytes),
                      slope_s = trial_gpu_s_by_slope(c, c->gpu.hbm.usable_bytes);
@@ -400,13 +267,13 @@ static void test_a_step_by_its_slope(void **state)
 /* Everything given: nothing is chosen, and every value stands. */
 static void test_what_is_given_stands(void **state)
 {
-    struct scenario *s =
-        sound("model: {layers: 32, hidden: 4096, heads: 32, vocabulary: 32000}\n"
-              "cluster: {gpu: h100-80gb-sxm, node: dgx-h100, nodes: 2, fabric: ib-ndr-8x400}\n"
-              "training: {sequence: 1024, global_batch: 512, attention: math}\n"
-              "layout: {tp: 2, pp: 4, vpp: 2, schedule: interleaved, sharding: zero-0,\n"
-              "  microbatch: 2, recompute: full, sequence_parallel: false, ends_count: false}\n"
-              "software: megatron\n");
+    struct scenario *s = choice_sound(
+        "model: {layers: 32, hidden: 4096, heads: 32, vocabulary: 32000}\n"
+        "cluster: {gpu: h100-80gb-sxm, node: dgx-h100, nodes: 2, fabric: ib-ndr-8x400}\n"
+        "training: {sequence: 1024, global_batch: 512, attention: math}\n"
+        "layout: {tp: 2, pp: 4, vpp: 2, schedule: interleaved, sharding: zero-0,\n"
+        "  microbatch: 2, recompute: full, sequence_parallel: false, ends_count: false}\n"
+        "software: megatron\n");
     const struct layout_spec *l = &s->configuration.layout;
     assert_int_equal(s->choices.count, 0);
     assert_int_equal(s->configuration.training.attention, ATTENTION_MATH);
@@ -422,21 +289,21 @@ static void test_what_is_given_stands(void **state)
 /* What cannot run whatever is chosen is refused for what it is; what fits nowhere says so. */
 static void test_nothing_possible(void **state)
 {
-    struct scenario *s = read_text("model: {preset: llama3-8b}\n"
-                                   "cluster: {gpu: h100-80gb-sxm, nodes: 1}\n"
-                                   "training: {sequence: 1024, global_batch: 64}\n"
-                                   "layout: {tp: 3}\n");
+    struct scenario *s = choice_read("model: {preset: llama3-8b}\n"
+                                     "cluster: {gpu: h100-80gb-sxm, nodes: 1}\n"
+                                     "training: {sequence: 1024, global_batch: 64}\n"
+                                     "layout: {tp: 3}\n");
     assert_true(s->diagnostics.error_count > 0);
     scenario_destroy(s);
     bool fits;
-    s = sound(
+    s = choice_sound(
         "model: {preset: llama3-70b}\n"
         "cluster: {gpu: a100-40gb-sxm, nodes: 1}\n"
         "training: {sequence: 8192, global_batch: 1536}\n"); /* 192 each: ten sizes divide it */
     assert_string_equal(value_of(s, CHOICE_MICROBATCH), "1");
     assert_string_equal(value_of(s, CHOICE_RECOMPUTE), "full");
     assert_non_null(strstr(choice_of(s, CHOICE_RECOMPUTE)->why, "nothing fits"));
-    time_of(&s->configuration, &fits);
+    choice_step_s(&s->configuration, &fits);
     assert_false(fits);
     scenario_destroy(s);
 }
@@ -444,12 +311,14 @@ static void test_nothing_possible(void **state)
 /* A slow card that nobody knows of changes nothing. */
 static void test_of_an_ideal_cluster(void **state)
 {
+    static const char half[] = "model: {layers: 16, hidden: 4096, heads: 32, vocabulary: 32000}\n"
+                               "cluster: {gpu: h100-80gb-sxm, nodes: 2, fabric: ib-ndr-8x400}\n"
+                               "training: {sequence: 4096, global_batch: 64}\n"
+                               "layout: {tp: 2, pp: 2}\n";
     char text[1024];
-    snprintf(text, sizeof text, "%s}\nperturbations: {stragglers: [{gpu: 3, speed: 20%%}]}\n",
-             halves[1]);
-    struct scenario *slow = sound(text);
-    snprintf(text, sizeof text, "%s}\n", halves[1]);
-    struct scenario *plain = sound(text);
+    snprintf(text, sizeof text, "%sperturbations: {stragglers: [{gpu: 3, speed: 20%%}]}\n", half);
+    struct scenario *slow = choice_sound(text);
+    struct scenario *plain = choice_sound(half);
     assert_int_equal(slow->choices.count, plain->choices.count);
     for (unsigned i = 0; i < plain->choices.count; i++)
         assert_string_equal(slow->choices.rows[i].value, plain->choices.rows[i].value);
@@ -461,12 +330,11 @@ static void test_of_an_ideal_cluster(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_best_of_all),
-        cmocka_unit_test(test_one_axis_stated),
         cmocka_unit_test(test_the_least_recomputation),
         cmocka_unit_test(test_layers_without_the_kind),
         cmocka_unit_test(test_rules),
         cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_shares_are_counted),
         cmocka_unit_test(test_a_step_by_its_slope),
         cmocka_unit_test(test_what_is_given_stands),
         cmocka_unit_test(test_nothing_possible),

@@ -61,7 +61,9 @@ static void close_shares_stay(void **state)
             const struct configuration c = scenario->configuration;
             const struct shares_question q = {
                 .ep = true,
-                .budget = {.usable_bytes = c.gpu.hbm.usable_bytes, .passes_max = UINT64_MAX / 2}};
+                .budget = {.usable_bytes = c.gpu.hbm.usable_bytes, .passes_max = UINT64_MAX / 2},
+                .microbatches = &c.layout.microbatch,
+                .microbatch_count = 1};
             struct shares_found found;
             double first = INFINITY, second = INFINITY;
             uint64_t first_ep = 0, second_ep = 0;
@@ -87,6 +89,42 @@ static void close_shares_stay(void **state)
         }
     }
     assert_true(together > 0);
+}
+
+/* What holds the smaller of two microbatches fits; what there is no effort to time is not timed. */
+static void the_smallest_microbatch_decides(void **state)
+{
+    static const uint64_t microbatches[] = {4, 1};
+    struct scenario *scenario = with_experts(2048, 2, "gpu: h100-80gb-sxm, gpus: 8");
+    struct configuration c = scenario->configuration;
+    unsigned between = 0;
+    for (unsigned half = 4; half <= 40; half++) {
+        unsigned small = 0, large = 0;
+        c.gpu.hbm.usable_bytes = half * 0x1p29;
+        for (uint64_t ep = 1; ep <= EXPERTS; ep *= 2) {
+            struct configuration t = c;
+            t.layout.ep = ep;
+            small += trial_may_fit(&t, c.gpu.hbm.usable_bytes);
+            t.layout.microbatch = 4;
+            large += trial_may_fit(&t, c.gpu.hbm.usable_bytes);
+        }
+        for (unsigned timed = 0; timed < 2; timed++) {
+            const struct shares_question q = {
+                .ep = true,
+                .budget = {.usable_bytes = c.gpu.hbm.usable_bytes,
+                           .passes_max = timed ? UINT64_MAX / 2 : 4 * (1 + c.model.layers)},
+                .microbatches = microbatches,
+                .microbatch_count = 2};
+            struct shares_found found;
+            choice_shares(&c, &q, &found);
+            if (timed)
+                assert_int_equal(found.fitting, small);
+            assert_true(timed ? found.timed == small : found.timed < small || small == 0);
+        }
+        between += small > large;
+    }
+    assert_true(between > 0);
+    scenario_destroy(scenario);
 }
 
 /* 30 layers over four stages: with embedding and head 32, of which each has eight. The plain order
@@ -178,7 +216,9 @@ static void shares_recompute_the_least(void **state)
         const struct shares_question q = {
             .ep = true,
             .recompute = true,
-            .budget = {.usable_bytes = c.gpu.hbm.usable_bytes, .passes_max = UINT64_MAX / 2}};
+            .budget = {.usable_bytes = c.gpu.hbm.usable_bytes, .passes_max = UINT64_MAX / 2},
+            .microbatches = &c.layout.microbatch,
+            .microbatch_count = 1};
         struct shares_found found;
         double best_s, whole_s;
         const uint64_t best = fastest_share(&c, false, &best_s);
@@ -207,7 +247,9 @@ static void whole_experts_are_of_shares(void **state)
         const struct shares_question q = {
             .ep = true,
             .etp = true,
-            .budget = {.usable_bytes = c.gpu.hbm.usable_bytes, .passes_max = UINT64_MAX / 2}};
+            .budget = {.usable_bytes = c.gpu.hbm.usable_bytes, .passes_max = UINT64_MAX / 2},
+            .microbatches = &c.layout.microbatch,
+            .microbatch_count = 1};
         struct shares_found found;
         c.model.moe.experts = experts;
         choice_shares(&c, &q, &found);
@@ -272,6 +314,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(close_shares_stay),
+        cmocka_unit_test(the_smallest_microbatch_decides),
         cmocka_unit_test(orders_have_their_ends),
         cmocka_unit_test(shares_recompute_the_least),
         cmocka_unit_test(whole_experts_are_of_shares),

@@ -224,7 +224,8 @@ static void the_fastest_split_is_taken(void **state)
         assert_int_equal(l->tp * l->pp, 2);
         for (unsigned k = 0; k < s->choices.count; k++)
             if (s->choices.rows[k].key == CHOICE_TP || s->choices.rows[k].key == CHOICE_PP)
-                assert_string_equal(s->choices.rows[k].why, "fastest of 2 splits that fit");
+                assert_string_equal(s->choices.rows[k].why,
+                                    "fastest of 2 splits that fit with 3 % of memory to spare");
         assert_true(is_told(s, CHOICE_TP) + is_told(s, CHOICE_PP) == (i == 0 ? 1 : 0));
         assert_true(step_run(&s->configuration, &options, &step, &error));
         step_s[i] = step->step_s;

@@ -30,18 +30,18 @@
 #define FUSED_GRADIENT_LAUNCHES 1.0
 #define COPY_LAUNCHES 1.0
 /* Operators that megatron/core/transformer/moe/experts.py (TEGroupedMLP) and core/fusions/
- * fused_bias_geglu.py write apart, 16-bit rows. Clamps, for each element of a gated input: both
- * halves clamped (read, written), joined again (read, written); back, gradient and input read and
- * a gradient written, halves joined again. */
-#define CLAMP_PASSES 4.0
-#define CLAMP_GRADIENT_PASSES 5.0
+ * fused_bias_geglu.py write apart, 16-bit rows, in bytes of a copy that takes as long: measured on
+ * an H100 (docs/measurements.md). Clamps, for each element of a gated input: both halves clamped
+ * (read, written), joined again (read, written), 8 bytes that are moved; back, gradient and input
+ * read and a gradient written, halves joined again, 10. Halves of a row are not read as fast. */
+#define CLAMP_PASSES 6.3
+#define CLAMP_GRADIENT_PASSES 12.5
 #define CLAMP_LAUNCHES 3.0
-/* Bias x routing weight in fp32, for each element of the output: the product written (4), added to
- * the row (2 + 4, written 4), experts joined (4 + 4), cast (4 + 2). Back: cast (2 + 4), and of each
- * expert: to the row's gradient (4 + 2), times the weight (4 + 4) and summed over rows (4), times
- * the bias (4 + 4) and summed over columns (4); rows joined again (2 + 2). */
-#define BIAS_BYTES 28.0
-#define BIAS_GRADIENT_BYTES 40.0
+/* Bias x routing weight in fp32, for each element of the output: the product, its sum with the row,
+ * experts joined, a cast, 28 bytes; back: a cast, and of each expert the gradients of row, weight
+ * and bias, rows joined again, 40. Two experts of a rank; 40 and 57 with sixteen. */
+#define BIAS_BYTES 38.0
+#define BIAS_GRADIENT_BYTES 49.0
 /* For each expert; and of all. */
 #define BIAS_EXPERT_LAUNCHES 2.0
 #define BIAS_LAUNCHES 2.0

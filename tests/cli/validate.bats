@@ -361,5 +361,5 @@ SQL
     expect 0 "$ORRERY" check open.yaml
     grep -q 'chosen.*training.attention: cudnn' out
     grep -q 'layout.recompute: none (it fits without)' out
-    grep -Eq 'layout.microbatch: [0-9]+ \(fastest of [0-9]+ that fit\)' out
+    grep -Eq 'layout.microbatch: [0-9]+ \(fastest of [0-9]+ that fit with 3 % of memory to spare\)' out
 }

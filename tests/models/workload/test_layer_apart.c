@@ -68,9 +68,9 @@ static void narrow_rows_are_copied_to_where_they_are_filled_up(void **state)
     }
 }
 
-/* By operators: a clamped element is read and written, joined (read and written), back three
- * passes and two; a biased one takes 28 bytes forward and 40 back, in two kernels an expert and two
- * more, six and three. Each row is 8 wide, its inner one 16 / etp, twice if gated. */
+/* By operators, as measured (docs/measurements.md, bytes of a copy that takes as long): a clamped
+ * element 12.6 forward and 25 back, a biased one 38 and 49, in two kernels an expert and two more,
+ * six and three. Each row is 8 wide, its inner one 16 / etp, twice if gated. */
 static void check_apart(const struct expert_case *k, struct bench *b)
 {
     const double count = 4.0 / (double)k->ep;
@@ -81,13 +81,13 @@ static void check_apart(const struct expert_case *k, struct bench *b)
     const struct pass_moves biased = moves_of(&b->layer, "expert bias gradient");
     assert_true(clamp.forward == 1 && clamp.backward == 0);
     assert_true(clamped.forward == 0 && clamped.backward == 1);
-    assert_true(near(clamp.forward_bytes, inner * 8.0) && clamp.forward_launches == 3.0);
-    assert_true(near(clamped.backward_bytes, inner * 10.0) && clamped.backward_launches == 3.0);
+    assert_true(near(clamp.forward_bytes, inner * 12.6) && clamp.forward_launches == 3.0);
+    assert_true(near(clamped.backward_bytes, inner * 25.0) && clamped.backward_launches == 3.0);
     assert_true(bias.forward == 1 && bias.backward == 0);
     assert_true(biased.forward == 0 && biased.backward == 1);
-    assert_true(near(bias.forward_bytes, rows * 28.0));
+    assert_true(near(bias.forward_bytes, rows * 38.0));
     assert_true(near(bias.forward_launches, 2.0 * count + 2.0));
-    assert_true(near(biased.backward_bytes, rows * 40.0));
+    assert_true(near(biased.backward_bytes, rows * 49.0));
     assert_true(near(biased.backward_launches, 6.0 * count + 3.0));
 }
 

@@ -216,7 +216,8 @@ static void take_splits(const struct axes_search *s, struct axes_found *out)
 {
     for (unsigned i = 0; i < CHOICE_SPLITS_MAX; i++) {
         const struct choice_split *split = &s->best[i].split;
-        if (i > 0 && !(s->best[i].gpu_s <= (1.0 + close_ratio) * s->best[0].gpu_s))
+        if (i > 0 && (!isfinite(s->best[i].gpu_s) ||
+                      s->best[i].gpu_s > (1.0 + close_ratio) * s->best[0].gpu_s))
             return;
         CHECK(split->tp * split->pp * split->cp * split->dp == configuration_gpus(s->from)); /* 1 */
         CHECK(i == 0 || !are_same(split, &s->best[0].split));                                /* 2 */

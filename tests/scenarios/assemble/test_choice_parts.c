@@ -310,6 +310,19 @@ static void half_the_nodes_stand_for_all(void **state)
     scenario_destroy(s);
 }
 
+/* Splits hold the model by the first microbatches, and none has a time: the first is taken. */
+static void splits_without_a_time(void **state)
+{
+    static const char text[] = "model: gpt-oss-20b\ncluster: {gpu: a100-40gb-sxm, gpus: 24}\n"
+                               "training: {sequence: 8192, global_batch: 48}\n"
+                               "software: torchtitan\nlayout: {schedule: gpipe, pp: 1}\n";
+    struct error error = {""};
+    struct scenario *s = scenario_read("t.yaml", text, strlen(text), NULL, &error);
+    assert_non_null(s);
+    assert_true(configuration_ranks(&s->configuration) == 24);
+    scenario_destroy(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -320,6 +333,7 @@ int main(void)
         cmocka_unit_test(whole_experts_are_of_shares),
         cmocka_unit_test(kernels_are_those_of_card_and_software),
         cmocka_unit_test(half_the_nodes_stand_for_all),
+        cmocka_unit_test(splits_without_a_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

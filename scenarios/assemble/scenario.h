@@ -98,6 +98,9 @@ struct scenario_options {
  * error_count is 0; NULL with a sentence when the file cannot be read at all. */
 struct scenario *scenario_read(const char *path, const char *text, size_t text_bytes,
                                const struct scenario_options *options, struct error *error);
+/* Reads it once more as it was read, with these sets after its own. */
+struct scenario *scenario_read_again(const struct scenario *scenario, const char *const *sets,
+                                     unsigned set_count, struct error *error);
 void scenario_destroy(struct scenario *scenario);
 /* Keeps what was chosen, in an arena of the caller's. */
 void scenario_keep_chosen(const struct scenario *scenario, struct arena *arena,

@@ -134,6 +134,25 @@ struct scenario *scenario_read(const char *path, const char *text, size_t text_b
     return NULL;
 }
 
+struct scenario *scenario_read_again(const struct scenario *scenario, const char *const *sets,
+                                     unsigned set_count, struct error *error)
+{
+    const struct scenario_file *file = &scenario->file;
+    struct arena *scratch = arena_create();
+    const char **all = ARENA_ARRAY(scratch, const char *, (size_t)file->set_count + set_count);
+    for (unsigned i = 0; i < file->set_count + set_count; i++)
+        all[i] = i < file->set_count ? file->sets[i] : sets[i - file->set_count];
+    const struct scenario_options how = {.catalogue = file->catalogue,
+                                         .sets = all,
+                                         .set_count = file->set_count + set_count,
+                                         .has_seed = true,
+                                         .seed = scenario->configuration.seed};
+    struct scenario *again =
+        scenario_read(scenario->path, file->text, file->text_bytes, &how, error);
+    arena_destroy(scratch);
+    return again;
+}
+
 const struct problem *scenario_warn(struct scenario *scenario, const char *key, const char *text)
 {
     struct problems *found = scenario->diagnostics.found;

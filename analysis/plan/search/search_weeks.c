@@ -21,18 +21,9 @@ enum {
 static struct scenario *read_with(struct arena *arena, const struct scenario *s,
                                   const struct plan_layout *layout, struct error *error)
 {
-    const char **sets =
-        ARENA_ARRAY(arena, const char *, s->file.set_count + (size_t)PLAN_KEY_COUNT);
-    for (unsigned i = 0; i < s->file.set_count; i++)
-        sets[i] = s->file.sets[i];
-    const unsigned more =
-        plan_layout_sets(arena, &s->configuration, layout, sets + s->file.set_count);
-    const struct scenario_options how = {.catalogue = s->file.catalogue,
-                                         .sets = sets,
-                                         .set_count = s->file.set_count + more,
-                                         .has_seed = true,
-                                         .seed = s->configuration.seed};
-    struct scenario *out = scenario_read(s->path, s->file.text, s->file.text_bytes, &how, error);
+    const char *sets[PLAN_KEY_COUNT];
+    const unsigned count = plan_layout_sets(arena, &s->configuration, layout, sets);
+    struct scenario *out = scenario_read_again(s, sets, count, error);
     if (out == NULL || out->diagnostics.error_count == 0)
         return out;
     for (unsigned i = 0; i < out->diagnostics.problem_count; i++)

@@ -34,20 +34,7 @@ struct scenario *lesson_record_read(const struct scenario *scenario, unsigned in
                                     struct error *error)
 {
     const struct lesson_run *run = &scenario->lesson->runs[index];
-    const unsigned count = scenario->file.set_count + run->set_count;
-    const char **sets = ARENA_ARRAY(scenario->arena, const char *, count + 1);
-    for (unsigned i = 0; i < count; i++)
-        sets[i] = i < scenario->file.set_count ? scenario->file.sets[i]
-                                               : run->sets[i - scenario->file.set_count];
-    struct scenario_options options = {
-        .catalogue = scenario->file.catalogue,
-        .sets = sets,
-        .set_count = count,
-        .has_seed = true,
-        .seed = scenario->configuration.seed,
-    };
-    return scenario_read(scenario->path, scenario->file.text, scenario->file.text_bytes, &options,
-                         error);
+    return scenario_read_again(scenario, run->sets, run->set_count, error);
 }
 
 static void check_run(struct scenario *scenario, unsigned index)

@@ -360,6 +360,25 @@ static void test_set_changes_the_value(void **state)
     scenario_destroy(scenario);
 }
 
+/* As it was read, with its own sets and seed; what is said last holds. */
+static void test_again(void **state)
+{
+    static const char *const own[] = {"layout.tp=4", "layout.microbatch=2"};
+    static const char *const more[] = {"layout.tp=2"};
+    struct scenario_options options = {.sets = own, .set_count = 2, .has_seed = true, .seed = 7};
+    char text[1024];
+    struct error error = {{0}};
+    compose(text, sizeof text, MORE, "");
+    struct scenario *s = scenario_read("t.yaml", text, strlen(text), &options, &error);
+    struct scenario *again = scenario_read_again(s, more, 1, &error);
+    assert_int_equal(s->configuration.layout.tp, 4);
+    assert_int_equal(again->configuration.layout.tp, 2);
+    assert_int_equal(again->configuration.layout.microbatch, 2);
+    assert_int_equal(again->configuration.seed, 7);
+    scenario_destroy(s);
+    scenario_destroy(again);
+}
+
 static void test_error_cap(void **state)
 {
     char text[4096], *printed = NULL;
@@ -466,6 +485,7 @@ int main(void)
         cmocka_unit_test(test_nic_of_zero),
         cmocka_unit_test(test_sets),
         cmocka_unit_test(test_set_changes_the_value),
+        cmocka_unit_test(test_again),
         cmocka_unit_test(test_error_cap),
         cmocka_unit_test(test_print),
         cmocka_unit_test(test_print_long_line),

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "models/plan/choice_attention.h"
 #include "models/plan/choice_axes.h"
 #include "models/plan/choice_experts.h"
 #include "models/plan/choice_orders.h"

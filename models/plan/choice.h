@@ -15,38 +15,9 @@
 #define ORRERY_MODELS_PLAN_CHOICE_H
 
 #include "models/layout/configuration.h"
+#include "models/plan/choice_keys.h"
 #include "sim/arena.h"
 
-enum choice_key {
-    CHOICE_ATTENTION,
-    CHOICE_TP,
-    CHOICE_PP,
-    CHOICE_CP,
-    CHOICE_SEQUENCE_PARALLEL,
-    CHOICE_SHARDING,
-    CHOICE_EP,
-    CHOICE_ETP,
-    CHOICE_SCHEDULE,
-    CHOICE_CHUNKS,
-    CHOICE_ENDS,
-    CHOICE_FIRST_STAGE,
-    CHOICE_LAST_STAGE,
-    CHOICE_RECOMPUTE,
-    CHOICE_RECOMPUTE_LAYERS,
-    CHOICE_MICROBATCH,
-    CHOICE_LAYOUT_END, /* those above are choice_make's; those below the reader's, from the
-                          catalogue */
-    CHOICE_NODE = CHOICE_LAYOUT_END,
-    CHOICE_FABRIC,
-    CHOICE_NODES,
-    CHOICE_ORDER,
-    CHOICE_PRECISION,
-    CHOICE_DISPATCH,
-    CHOICE_DISPATCH_8BIT,
-    CHOICE_PROFILE,
-    CHOICE_RELEASE,
-    CHOICE_COUNT
-};
 struct made_choice {
     enum choice_key key;
     const char *value; /* as the scenario would spell it */
@@ -57,17 +28,11 @@ struct choices {
     unsigned count;
     unsigned open; /* a bit for each key that was not stated, told or not */
 };
-const char *choice_key_path(enum choice_key key); /* "layout.sharding" */
 
 /* Fills the open keys of `c` (a bit for each enum choice_key, those of the layout), whose other
  * keys, dp among them, are set, and writes each that it filled, in the order of the enum; texts
  * live in `arena`. A configuration that breaks a rule whatever is chosen gets the plainest choices;
  * the rules will name what it breaks. */
 void choice_make(struct arena *arena, struct configuration *c, unsigned open, struct choices *out);
-/* The kernel that is taken where training.attention says nothing: the software's, or the newest one
- * that the card has. */
-enum attention_kernel choice_attention(const struct configuration *c);
-/* Why `c`, which has it, has it; lives in `arena` or for ever. */
-const char *choice_attention_why(struct arena *arena, const struct configuration *c);
 
 #endif

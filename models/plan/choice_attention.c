@@ -1,5 +1,4 @@
-/* The attention kernel of a scenario that names none. */
-#include "models/plan/choice.h"
+#include "models/plan/choice_attention.h"
 
 /* The newest fused kernel that the card has; unfused when it has none. */
 static enum attention_kernel newest_attention(const struct configuration *c)

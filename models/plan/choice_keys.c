@@ -1,5 +1,5 @@
-/* The keys of a scenario that are chosen where it does not say them. */
-#include "models/plan/choice.h"
+#include "models/plan/choice_keys.h"
+
 #include "sim/check.h"
 
 const char *choice_key_path(enum choice_key key)

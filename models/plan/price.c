@@ -8,7 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "models/plan/choice.h"
+#include "models/plan/choice_attention.h"
+#include "models/plan/choice_keys.h"
 #include "models/plan/choice_orders.h"
 #include "models/plan/ladder.h"
 #include "models/plan/neighbour.h"

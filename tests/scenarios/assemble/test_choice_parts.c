@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "models/plan/choice.h"
+#include "models/plan/choice_attention.h"
 #include "models/plan/choice_experts.h"
 #include "models/plan/choice_orders.h"
 #include "models/plan/trial.h"

@@ -27,6 +27,7 @@ struct choices {
     struct made_choice rows[CHOICE_COUNT];
     unsigned count;
     unsigned open; /* a bit for each key that was not stated, told or not */
+    bool made;     /* every open key has a value; by the reader of a scenario */
 };
 
 /* Fills the open keys of `c` (a bit for each enum choice_key, those of the layout), whose other

@@ -4,17 +4,16 @@
 #include "models/plan/neighbour.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#include "models/lower/stage/lower.h"
 #include "models/plan/ladder.h"
 #include "models/plan/trial.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
-#include "models/step/simulate/step.h"
 
 enum {
     PAIR_EFFORT_MAX = 1 << 17, /* layer passes over all pairs: about a second */
-    TIMED_OPS_MAX = 1 << 22    /* of ranks that jitter keeps apart: about a second */
+    SETTLED_MAX = 8            /* of the fastest, with as few keys as will do */
 };
 
 struct list {
@@ -113,93 +112,21 @@ unsigned neighbour_list(const struct configuration *c, struct neighbour *out)
     return l.count;
 }
 
-static const char *spell(struct arena *arena, const char *before, const char *key, const char *is)
+/* Keeps the neighbour when it fits. */
+static void judge(struct neighbourhood *hood, struct neighbour *n)
 {
-    return arena_format(arena, "%s%s%s=%s", before, *before != '\0' ? " " : "", key, is);
-}
-
-const char *neighbour_spell(struct arena *arena, const struct configuration *from,
-                            const struct configuration *to)
-{
-    static const enum plan_axis order[] = {PLAN_SHARDING,
-                                           PLAN_MICROBATCH,
-                                           PLAN_RECOMPUTE,
-                                           PLAN_RECOMPUTE_LAYERS,
-                                           PLAN_SCHEDULE,
-                                           PLAN_VPP,
-                                           PLAN_TP,
-                                           PLAN_PP,
-                                           PLAN_CP,
-                                           PLAN_DP,
-                                           PLAN_SEQUENCE_PARALLEL};
-    const struct plan_layout a = plan_layout_of(from), b = plan_layout_of(to);
-    const char *s = "";
-    for (unsigned i = 0; i < sizeof order / sizeof order[0]; i++)
-        if (!plan_layout_same(&a, &b, ~(1u << order[i])))
-            s = spell(arena, s, arena_format(arena, "layout.%s", plan_axis_names[order[i]]),
-                      plan_layout_text(arena, &b, order[i]));
-    if (from->training.attention != to->training.attention)
-        s = spell(arena, s, "training.attention", attention_kernel_names[to->training.attention]);
-    if (from->software.memory.expandable_segments != to->software.memory.expandable_segments)
-        s = spell(arena, s, "software.expandable_segments", "true");
-    return s;
-}
-
-/* Jitter sets every rank apart; without it ranks fold, and a step costs milliseconds. */
-static bool worth_playing(const struct configuration *c, const struct step *memory)
-{
-    uint64_t ops = 0;
-    for (uint32_t i = 0; c->kernel_jitter_sigma > 0.0 && i < memory->memory_count; i++)
-        ops += (uint64_t)memory->memory[i].rank_count * memory->lowered.programs[i]->op_count;
-    return ops <= TIMED_OPS_MAX;
-}
-
-static bool holds(struct neighbour *n, bool *playable)
-{
-    struct step_options options = {.memory_only = true};
-    struct step *step = NULL;
-    struct error error;
     const bool block = n->c.layout.recompute == RECOMPUTE_BLOCK;
-    if (n->move == MOVE_RECOMPUTE && block && !trial_least_block(&n->c, n->c.gpu.hbm.usable_bytes))
-        return false;
-    if (!step_run(&n->c, &options, &step, &error))
-        return false;
-    bool fits = step->fits;
-    n->peak_reserved_bytes = step->peak.reserved_bytes;
-    *playable = worth_playing(&n->c, step);
-    step_destroy(step);
-    return fits;
-}
-
-static bool play(struct neighbour *n)
-{
-    struct step_options options = {0};
-    struct step *step = NULL;
-    struct error error;
-    if (!step_run(&n->c, &options, &step, &error))
-        return false;
-    n->timed = true;
-    n->step_s = step->step_s;
-    n->tokens_per_s = step->rates.tokens_per_s;
-    step_destroy(step);
-    return true;
-}
-
-/* Keeps the neighbour when it fits and its cluster can be played. */
-static void judge(struct arena *arena, const struct configuration *from, struct neighbourhood *hood,
-                  struct neighbour *n)
-{
-    bool playable = false;
     hood->tried_count++;
-    if (holds(n, &playable) && (!playable || play(n))) {
-        n->set = neighbour_spell(arena, from, &n->c);
+    if (n->move == MOVE_RECOMPUTE && block && !trial_least_block(&n->c, n->c.gpu.hbm.usable_bytes))
+        return;
+    if (change_play(&n->c, &n->made))
         hood->fitting[hood->fitting_count++] = *n;
-    }
 }
 
 static int by_speed(const void *a, const void *b)
 {
-    const struct neighbour *x = a, *y = b;
+    const struct change *x = &((const struct neighbour *)a)->made,
+                        *y = &((const struct neighbour *)b)->made;
     int order = (x->tokens_per_s < y->tokens_per_s) - (x->tokens_per_s > y->tokens_per_s);
     if (order == 0) {
         order = (x->peak_reserved_bytes > y->peak_reserved_bytes) -
@@ -208,14 +135,43 @@ static int by_speed(const void *a, const void *b)
     return order;
 }
 
+static void order(struct neighbourhood *hood)
+{
+    qsort(hood->fitting, hood->fitting_count, sizeof *hood->fitting, by_speed);
+}
+
+static bool is_told(const struct neighbourhood *hood, const char *set)
+{
+    for (unsigned i = 0; i < hood->fitting_count; i++)
+        if (strcmp(hood->fitting[i].made.set, set) == 0)
+            return true;
+    return false;
+}
+
+/* Of what fits with all other keys held, what a user can have; two ways may be one. */
+static void settle(struct arena *arena, const struct change_question *q, struct neighbourhood *hood)
+{
+    const unsigned count = hood->fitting_count;
+    order(hood);
+    hood->fitting_count = 0;
+    for (unsigned i = 0; i < count; i++) {
+        struct neighbour n = hood->fitting[i];
+        const bool had = hood->fitting_count < SETTLED_MAX
+                             ? change_settle(arena, q, &n.c, &n.made)
+                             : change_settle_whole(arena, q, &n.c, &n.made);
+        if (had && !is_told(hood, n.made.set))
+            hood->fitting[hood->fitting_count++] = n;
+    }
+    order(hood);
+}
+
 static uint64_t passes(const struct configuration *c)
 {
     return c->model.layers * configuration_microbatches(c);
 }
 
 /* Two moves in the order of their enum, so that no pair is tried twice. */
-static void judge_pairs(struct arena *arena, const struct configuration *from,
-                        const struct neighbour *first, unsigned first_count,
+static void judge_pairs(const struct neighbour *first, unsigned first_count,
                         struct neighbourhood *hood)
 {
     uint64_t effort = 0;
@@ -226,23 +182,25 @@ static void judge_pairs(struct arena *arena, const struct configuration *from,
             bool fresh = second[k].move > first[i].move;
             effort += fresh ? passes(&second[k].c) : 0;
             if (fresh && effort <= PAIR_EFFORT_MAX)
-                judge(arena, from, hood, &second[k]);
+                judge(hood, &second[k]);
         }
     }
 }
 
-void neighbour_search(struct arena *arena, const struct configuration *c, struct neighbourhood *out)
+void neighbour_search(struct arena *arena, const struct change_question *question,
+                      struct neighbourhood *out)
 {
     const size_t room = (size_t)NEIGHBOUR_MAX * (NEIGHBOUR_MAX + 1);
     struct neighbour first[NEIGHBOUR_MAX];
-    unsigned count = neighbour_list(c, first);
+    unsigned count = neighbour_list(question->from, first);
     *out = (struct neighbourhood){.changes = 1};
     out->fitting = ARENA_ARRAY(arena, struct neighbour, room);
     for (unsigned i = 0; i < count; i++)
-        judge(arena, c, out, &first[i]);
+        judge(out, &first[i]);
+    settle(arena, question, out);
     if (out->fitting_count == 0) {
         out->changes = 2;
-        judge_pairs(arena, c, first, count, out);
+        judge_pairs(first, count, out);
+        settle(arena, question, out);
     }
-    qsort(out->fitting, out->fitting_count, sizeof *out->fitting, by_speed);
 }

@@ -2,14 +2,13 @@
  * person tries when memory ends. Each is legal by the rules of configuration_check, is played on
  * the real ledger, and what fits is played as a real step.
  *
- * A change is a few keys of the scenario, spelt as --set takes them. When no single change fits,
- * two together are tried. Deterministic; costs a step for each layout that fits. It knows nothing
- * of files or reports. */
+ * A change is a few keys of the scenario, spelt as --set takes them, and what it promises is what
+ * who makes it gets (change.h). When no single change fits, two together are tried. Deterministic;
+ * costs a few steps for each layout that fits. It knows nothing of files or reports. */
 #ifndef ORRERY_MODELS_PLAN_NEIGHBOUR_H
 #define ORRERY_MODELS_PLAN_NEIGHBOUR_H
 
-#include "models/layout/configuration.h"
-#include "sim/arena.h"
+#include "models/plan/change.h"
 
 enum neighbour_move {
     MOVE_SHARDING,   /* one that holds fewer bytes of state */
@@ -25,11 +24,9 @@ enum neighbour_move {
     MOVE_COUNT
 };
 struct neighbour {
-    const char *set; /* "layout.tp=2 layout.dp=4"; of what neighbour_search found */
     enum neighbour_move move;
     struct configuration c;
-    bool timed; /* its step was played: not when that takes too many ops */
-    double step_s, tokens_per_s, peak_reserved_bytes;
+    struct change made; /* of what neighbour_search found */
 };
 struct neighbourhood {
     struct neighbour *fitting; /* fastest first; those that were not timed last */
@@ -41,11 +38,7 @@ enum {
     NEIGHBOUR_MAX = 32
 };
 unsigned neighbour_list(const struct configuration *c, struct neighbour *out);
-void neighbour_search(struct arena *arena, const struct configuration *c,
+void neighbour_search(struct arena *arena, const struct change_question *question,
                       struct neighbourhood *out);
-/* The keys in which `to` differs from `from`, as --set takes them: "layout.tp=2 layout.dp=4". Of
- * those that a move changes. */
-const char *neighbour_spell(struct arena *arena, const struct configuration *from,
-                            const struct configuration *to);
 
 #endif

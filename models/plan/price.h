@@ -4,11 +4,13 @@
  * nodes. For each choice that it states the layouts one change away are looked at, and those from
  * which the step could win enough are played (trial.h). A part of a step bounds what a change can
  * win: no schedule saves more than the bubble. So a good layout costs nothing to be told good, and
- * the trials of a bad one are bounded by layer passes. What was chosen for the user has no price.
- */
+ * the trials of a bad one are bounded by layer passes. A size is halved or doubled as long as that
+ * is faster. The best of each key is told as change.h settles it, with the step that a run has.
+ * What was chosen for the user has no price. */
 #ifndef ORRERY_MODELS_PLAN_PRICE_H
 #define ORRERY_MODELS_PLAN_PRICE_H
 
+#include "models/plan/change.h"
 #include "models/step/simulate/step.h"
 #include "sim/arena.h"
 
@@ -21,9 +23,9 @@ enum {
 #define PRICE_WORTH_A_LOOK (1.5 * PRICE_RATIO / (1.0 + PRICE_RATIO))
 
 struct price {
-    const char *key;            /* that was stated: "layout.recompute" */
-    const char *stated, *other; /* "layout.recompute=full", "layout.recompute=none" */
-    double cost_ratio;          /* step / the neighbour's step - 1 */
+    const char *key;   /* that was stated: "layout.recompute" */
+    const char *other; /* "layout.recompute=none", and what has to be stated with it */
+    double cost_ratio; /* step / the step with that - 1 */
     double step_s, other_s;
 };
 struct prices {
@@ -32,9 +34,8 @@ struct prices {
     bool stopped; /* some that come into question were not tried */
 };
 struct price_question {
-    const struct configuration *c;
-    unsigned open;           /* bits of enum choice_key: chosen, not stated */
-    const struct step *step; /* of c, played */
+    struct change_question change;
+    const struct step *step; /* of change.from, played */
     double win_ratio;        /* of the step: neighbours that could win more than this are tried */
     uint64_t passes_max;     /* layer passes of all trials; about 4 us each */
 };

@@ -174,6 +174,7 @@ static void fill_open(struct builder *b)
     } else {
         choose(b);
     }
+    choices->made = true;
     for (unsigned i = 0; i < choices->count; i++)
         reader_chose(&b->reader, choice_key_path(choices->rows[i].key), choices->rows[i].value);
 }

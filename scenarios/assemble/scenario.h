@@ -14,6 +14,7 @@
 #include "models/checkpoint/storage.h"
 #include "models/job/parts/job_spec.h"
 #include "models/layout/configuration.h"
+#include "models/plan/change.h"
 #include "models/plan/choice.h"
 #include "models/step/simulate/condition.h"
 #include "scenarios/catalogue/figure.h"
@@ -123,5 +124,17 @@ const char *scenario_taint_sentence(struct arena *arena, const struct job_spec *
                                     const struct failure_cause *cause, double keep);
 /* Does this key ("checkpoint.interval") change weeks, but no step of them? */
 bool scenario_key_of_weeks(const char *key);
+
+/* A scenario read again with more of it stated, as models/plan/change.h asks: what it leaves open
+ * is chosen anew by the path of any reading, so what is tried of a change is what its user gets.
+ * One reading is kept at a time. */
+struct scenario_change {
+    const struct scenario *scenario; /* sound; borrowed */
+    struct scenario *last;           /* reading of it */
+    struct change_reader reader;
+    struct change_question question; /* about its changes; valid until the end */
+};
+void scenario_change_begin(struct scenario_change *change, const struct scenario *scenario);
+void scenario_change_end(struct scenario_change *change);
 
 #endif

@@ -153,6 +153,32 @@ struct scenario *scenario_read_again(const struct scenario *scenario, const char
     return again;
 }
 
+static bool read_change(void *context, const char *const *sets, unsigned count,
+                        struct configuration *out)
+{
+    struct scenario_change *change = context;
+    struct error error = {""};
+    scenario_destroy(change->last);
+    change->last = scenario_read_again(change->scenario, sets, count, &error);
+    if (change->last == NULL || !change->last->choices.made)
+        return false;
+    *out = change->last->configuration;
+    return change->last->diagnostics.error_count == 0;
+}
+
+void scenario_change_begin(struct scenario_change *change, const struct scenario *scenario)
+{
+    *change = (struct scenario_change){.scenario = scenario, .reader = {read_change, change}};
+    change->question =
+        (struct change_question){&scenario->configuration, scenario->choices.open, &change->reader};
+}
+
+void scenario_change_end(struct scenario_change *change)
+{
+    scenario_destroy(change->last);
+    change->last = NULL;
+}
+
 const struct problem *scenario_warn(struct scenario *scenario, const char *key, const char *text)
 {
     struct problems *found = scenario->diagnostics.found;

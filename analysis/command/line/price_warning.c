@@ -21,13 +21,15 @@ void price_warn(const struct session *session, struct scenario *scenario, const 
                 enum price_effort effort)
 {
     const bool run = effort == PRICE_OF_RUN;
-    const struct price_question question = {.c = &scenario->configuration,
-                                            .open = scenario->choices.open,
+    struct scenario_change change;
+    scenario_change_begin(&change, scenario);
+    const struct price_question question = {.change = change.question,
                                             .step = step,
                                             .win_ratio = run ? PRICE_WORTH_A_LOOK : -INFINITY,
                                             .passes_max = run ? PASSES_RUN : PASSES_CHECK};
     struct prices prices;
     price_find(scenario->arena, &question, &prices);
+    scenario_change_end(&change);
     for (unsigned i = 0; i < prices.count; i++) {
         const struct price *price = &prices.rows[i];
         const struct problem *problem =

@@ -120,7 +120,7 @@ static void take_neighbours(const struct neighbourhood *tried, struct record *ou
 {
     struct neighbour_row *row = record_add(out, ROW_neighbour, tried->fitting_count);
     for (unsigned i = 0; i < tried->fitting_count; i++) {
-        const struct neighbour *n = &tried->fitting[i];
+        const struct change *n = &tried->fitting[i].made;
         *row++ = (struct neighbour_row){n->set, n->timed ? n->step_s : NAN,
                                         n->timed ? n->tokens_per_s : NAN, n->peak_reserved_bytes};
     }

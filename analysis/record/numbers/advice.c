@@ -100,7 +100,10 @@ void advice_words(struct arena *arena, const struct configuration *c, struct adv
     out->helps[TENANT_COMMUNICATION] = "fewer and smaller buffers in flight";
 }
 
-void advice_search(struct arena *arena, const struct configuration *c, struct advice *out)
+void advice_search(struct arena *arena, const struct scenario *scenario, struct advice *out)
 {
-    neighbour_search(arena, c, &out->tried);
+    struct scenario_change change;
+    scenario_change_begin(&change, scenario);
+    neighbour_search(arena, &change.question, &out->tried);
+    scenario_change_end(&change);
 }

@@ -249,8 +249,6 @@ double result_peak_bytes(const struct result *result, bool reserved)
 
 void result_advise(struct result *result)
 {
-    if (result->failure.failed) {
-        advice_search(sim_arena(result->step->sim), &result->scenario->configuration,
-                      &result->advice);
-    }
+    if (result->failure.failed)
+        advice_search(sim_arena(result->step->sim), result->scenario, &result->advice);
 }

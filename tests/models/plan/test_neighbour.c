@@ -111,6 +111,12 @@ static struct step *play(const struct configuration *c)
     return step;
 }
 
+/* Nothing is left open. */
+static void search(struct arena *arena, const struct configuration *c, struct neighbourhood *out)
+{
+    neighbour_search(arena, &(struct change_question){.from = c}, out);
+}
+
 /* Pairs of moves: those of which the second comes later in the list of moves than the first. */
 static unsigned pairs_of(const struct configuration *c)
 {
@@ -128,12 +134,12 @@ static unsigned pairs_of(const struct configuration *c)
 static void hold_neighbours(const struct configuration *c, const struct neighbourhood *found)
 {
     for (unsigned i = 0; i < found->fitting_count; i++) {
-        const struct neighbour *n = &found->fitting[i];
+        const struct change *n = &found->fitting[i].made;
         struct step *step = play(&n->c);
         assert_true(step->fits && n->timed);
         assert_true(step->rates.tokens_per_s == n->tokens_per_s && step->step_s == n->step_s);
         assert_true(step->peak.reserved_bytes == n->peak_reserved_bytes);
-        assert_true(i == 0 || n->tokens_per_s <= found->fitting[i - 1].tokens_per_s);
+        assert_true(i == 0 || n->tokens_per_s <= found->fitting[i - 1].made.tokens_per_s);
         assert_true(*n->set != '\0' && *n->set != ' ');
         step_destroy(step);
     }
@@ -170,7 +176,7 @@ static void test_search(void **state)
         struct arena *arena = arena_create();
         struct neighbourhood found;
         c.gpu.hbm.usable_bytes = need * percent / 100.0;
-        neighbour_search(arena, &c, &found);
+        search(arena, &c, &found);
         hold_neighbours(&c, &found);
         singles += found.fitting_count > 0 && found.changes == 1;
         pairs += found.fitting_count > 0 && found.changes == 2;
@@ -183,7 +189,7 @@ static void test_search(void **state)
 static bool has(const struct neighbourhood *found, const char *set)
 {
     for (unsigned i = 0; i < found->fitting_count; i++)
-        if (strcmp(found->fitting[i].set, set) == 0)
+        if (strcmp(found->fitting[i].made.set, set) == 0)
             return true;
     return false;
 }
@@ -196,7 +202,7 @@ static void test_spelling(void **state)
     struct neighbourhood found;
     c.layout.microbatch = 4;
     c.software.offers.selective_recompute = true;
-    neighbour_search(arena, &c, &found); /* all fit */
+    search(arena, &c, &found); /* all fit */
     assert_int_equal(found.fitting_count, found.tried_count);
     static const char *const wanted[] = {
         "layout.sharding=zero-1",
@@ -215,16 +221,16 @@ static void test_spelling(void **state)
         assert_true(has(&found, wanted[i]));
     c.software.offers.block_recompute =
         true; /* the fewest layers that fit: with so much room, one */
-    neighbour_search(arena, &c, &found);
+    search(arena, &c, &found);
     assert_true(has(&found, "layout.recompute=block layout.recompute_layers=1"));
     c.layout.recompute = RECOMPUTE_BLOCK;
     c.layout.recompute_layers = 3;
-    neighbour_search(arena, &c, &found);
+    search(arena, &c, &found);
     assert_true(has(&found, "layout.recompute=full layout.recompute_layers=auto"));
     c = sized(1, 2, 2, 4);
     c.layout.pipeline.schedule = &schedule_interleaved;
     c.layout.pipeline.vpp = 2;
-    neighbour_search(arena, &c, &found);
+    search(arena, &c, &found);
     assert_true(has(&found, "layout.schedule=1f1b layout.vpp=1"));
     arena_destroy(arena);
 }
@@ -236,19 +242,19 @@ static void test_untimed(void **state)
     struct configuration c = sized(1, 8, 1, 2);
     struct neighbourhood found;
     c.kernel_jitter_sigma = 0.01;
-    neighbour_search(arena, &c, &found);
-    assert_true(found.fitting_count > 0 && found.fitting[0].timed);
+    search(arena, &c, &found);
+    assert_true(found.fitting_count > 0 && found.fitting[0].made.timed);
     c = sized(1, 1024, 1, 2048);
     c.kernel_jitter_sigma = 0.01;
-    neighbour_search(arena, &c, &found);
-    assert_true(found.fitting_count > 0 && !found.fitting[0].timed);
-    assert_true(found.fitting[0].tokens_per_s == 0.0);
+    search(arena, &c, &found);
+    assert_true(found.fitting_count > 0 && !found.fitting[0].made.timed);
+    assert_true(found.fitting[0].made.tokens_per_s == 0.0);
     for (unsigned i = 1; i < found.fitting_count;
          i++) /* then the one that holds less comes first */
-        assert_true(found.fitting[i - 1].peak_reserved_bytes <=
-                    found.fitting[i].peak_reserved_bytes);
-    assert_true(found.fitting[0].peak_reserved_bytes <
-                found.fitting[found.fitting_count - 1].peak_reserved_bytes);
+        assert_true(found.fitting[i - 1].made.peak_reserved_bytes <=
+                    found.fitting[i].made.peak_reserved_bytes);
+    assert_true(found.fitting[0].made.peak_reserved_bytes <
+                found.fitting[found.fitting_count - 1].made.peak_reserved_bytes);
     arena_destroy(arena);
 }
 

@@ -42,12 +42,12 @@ static struct step *play(const struct scenario *s)
 
 static void find(struct scenario *s, const struct step *step, double win_ratio, struct prices *out)
 {
-    const struct price_question q = {.c = &s->configuration,
-                                     .open = s->choices.open,
-                                     .step = step,
-                                     .win_ratio = win_ratio,
-                                     .passes_max = UINT64_MAX};
+    struct scenario_change change;
+    scenario_change_begin(&change, s);
+    const struct price_question q = {
+        .change = change.question, .step = step, .win_ratio = win_ratio, .passes_max = UINT64_MAX};
     price_find(s->arena, &q, out);
+    scenario_change_end(&change);
 }
 
 static const struct price *price_of(const struct prices *prices, const char *key)
@@ -82,7 +82,7 @@ static const char *const layouts[] = {
 };
 
 /* Against all neighbours, whatever they could win: what costs a fifth is never missed by the
- * bounds, and two thirds of what costs a tenth are found. */
+ * bounds, and nine tenths of what costs a tenth are found. */
 static void nothing_dear_is_missed(void **state)
 {
     unsigned told = 0, found = 0, tried = 0, all_tried = 0;
@@ -100,7 +100,7 @@ static void nothing_dear_is_missed(void **state)
             for (unsigned k = 0; k < all.count; k++) {
                 const struct price *p = &all.rows[k];
                 if (price_of(&run, p->key) == NULL && p->cost_ratio >= 0.20)
-                    print_message("%s%s costs %.3f\n", text, p->stated, p->cost_ratio);
+                    print_message("%s%s costs %.3f\n", text, p->key, p->cost_ratio);
                 assert_true(price_of(&run, p->key) != NULL || p->cost_ratio < 0.20);
             }
             told += run.count;
@@ -111,7 +111,7 @@ static void nothing_dear_is_missed(void **state)
             scenario_destroy(s);
         }
     }
-    assert_true(found > 20 && 3 * told > 2 * found && 2 * tried < all_tried);
+    assert_true(found > 20 && 10 * told > 9 * found && 5 * tried < 4 * all_tried);
 }
 
 /* Each figure is that of the scenario with the keys that are told, which fits. */
@@ -127,23 +127,71 @@ static void a_price_is_what_the_neighbour_says(void **state)
         find(s, step, -INFINITY, &prices);
         for (unsigned k = 0; k < prices.count; k++) {
             const struct price *p = &prices.rows[k];
-            struct scenario *other = read_sets(text, p->other), *same = read_sets(text, p->stated);
-            assert_true(other != NULL && same != NULL);
-            struct step *there = play(other), *here = play(same);
-            assert_true(there->fits && here->step_s == step->step_s);
-            assert_true(fabs(there->step_s - p->other_s) <= 1e-9 * p->other_s);
+            struct scenario *other = read_sets(text, p->other);
+            assert_non_null(other);
+            struct step *there = play(other);
+            assert_true(there->fits && there->step_s == p->other_s);
             assert_true(p->step_s == step->step_s && p->cost_ratio > PRICE_RATIO);
             assert_true(k == 0 || p->cost_ratio <= prices.rows[k - 1].cost_ratio);
             step_destroy(there);
-            step_destroy(here);
             scenario_destroy(other);
-            scenario_destroy(same);
             compared++;
         }
         step_destroy(step);
         scenario_destroy(s);
     }
     assert_true(compared > 10);
+}
+
+/* None of the sizes of this key, whatever is chosen for it, is faster than what is told. */
+static void hold_best(const char *text, const struct price *p, unsigned most)
+{
+    for (unsigned size = 1; size <= most; size *= 2) {
+        char set[TEXT];
+        snprintf(set, sizeof set, "%s=%u", p->key, size);
+        struct scenario *other = read_sets(text, set);
+        struct step *there = other != NULL ? play(other) : NULL;
+        if (there != NULL && there->fits && there->step_s < p->other_s)
+            fail_msg("%s%s told, %s is faster", text, p->other, set);
+        if (there != NULL)
+            step_destroy(there);
+        scenario_destroy(other);
+    }
+}
+
+/* Of several sizes that win the best is told: steps further, too, that only what is chosen for them
+ * makes fit. */
+static void the_best_size_is_told(void **state)
+{
+    static const struct {
+        const char *cluster, *layout, *key;
+        unsigned sequence, batch, most;
+    } rows[] = {
+        {"gpu: a100-40gb-sxm, gpus: 32", "pp: 8, cp: 2", "layout.pp", 4096, 64, 8},
+        {"gpu: h100-80gb-sxm, gpus: 8", "tp: 8, microbatch: 1", "layout.tp", 2048, 64, 8},
+        {"gpu: h100-80gb-sxm, gpus: 8", "tp: 8, microbatch: 1", "layout.microbatch", 512, 64, 64},
+        /* 6.7 % by the first step, 14 % by all */
+        {"gpu: h100-80gb-sxm, gpus: 8",
+         "tp: 4, pp: 1, microbatch: 1, recompute: full, sharding: zero-1, sequence_parallel: false",
+         "layout.microbatch", 4096, 64, 64},
+    };
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[TEXT];
+        snprintf(text, TEXT,
+                 "model: llama3-8b\ncluster: {%s}\nsoftware: megatron\n"
+                 "training: {sequence: %u, global_batch: %u}\nlayout: {%s}\n",
+                 rows[i].cluster, rows[i].sequence, rows[i].batch, rows[i].layout);
+        struct scenario *s = read_sets(text, "");
+        struct step *step = play(s);
+        struct prices prices;
+        find(s, step, PRICE_WORTH_A_LOOK, &prices);
+        const struct price *p = price_of(&prices, rows[i].key);
+        if (p == NULL)
+            fail_msg("%s%s is not told", text, rows[i].key);
+        hold_best(text, p, rows[i].most);
+        step_destroy(step);
+        scenario_destroy(s);
+    }
 }
 
 /* Unfused attention that was asked for, against the kernel that is taken where nothing is said: the
@@ -169,7 +217,6 @@ static void attention_has_a_price(void **state)
         find(s, step, PRICE_WORTH_A_LOOK, &prices);
         const struct price *p = price_of(&prices, "training.attention");
         assert_non_null(p);
-        assert_string_equal(p->stated, "training.attention=math");
         struct scenario *there = read_sets(text, p->other);
         assert_int_equal(there->configuration.training.attention,
                          open->configuration.training.attention);
@@ -222,7 +269,9 @@ static void the_work_is_bounded(void **state)
     stated_text(text, clusters[0], layouts[0], 128);
     struct scenario *s = read_sets(text, "");
     struct step *step = play(s);
-    struct price_question q = {.c = &s->configuration, .open = s->choices.open, .step = step};
+    struct scenario_change change;
+    scenario_change_begin(&change, s);
+    struct price_question q = {.change = change.question, .step = step};
     q.win_ratio = -INFINITY;
     q.passes_max = 8 * 2 - 1; /* the least: eight layers of two microbatches */
     price_find(s->arena, &q, &prices);
@@ -230,6 +279,7 @@ static void the_work_is_bounded(void **state)
     q.passes_max = 8 * 2;
     price_find(s->arena, &q, &prices);
     assert_true(prices.stopped && prices.tried == 1);
+    scenario_change_end(&change);
     step_destroy(step);
     scenario_destroy(s);
 }
@@ -239,6 +289,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_dear_is_missed),
         cmocka_unit_test(a_price_is_what_the_neighbour_says),
+        cmocka_unit_test(the_best_size_is_told),
         cmocka_unit_test(attention_has_a_price),
         cmocka_unit_test(only_what_is_stated_and_could_be_else_has_a_price),
         cmocka_unit_test(the_work_is_bounded),

@@ -371,6 +371,7 @@ static void test_again(void **state)
     compose(text, sizeof text, MORE, "");
     struct scenario *s = scenario_read("t.yaml", text, strlen(text), &options, &error);
     struct scenario *again = scenario_read_again(s, more, 1, &error);
+    assert_true(s->choices.made && again->choices.made);
     assert_int_equal(s->configuration.layout.tp, 4);
     assert_int_equal(again->configuration.layout.tp, 2);
     assert_int_equal(again->configuration.layout.microbatch, 2);

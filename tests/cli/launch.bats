@@ -145,6 +145,100 @@ SQL
     done
 }
 
+# told FRAMEWORK KEY=VALUE...: what a script says beside comments, its notes, or that it is refused
+told() {
+    local framework=$1 sets=() got=0 key
+    shift
+    for key in "$@"; do sets+=(--set "$key"); done
+    "$ORRERY" export base.yaml --launch "$framework" "${sets[@]}" >script 2>notes || got=$?
+    [ "$got" -eq 0 ] || grep -q "refuses this layout" notes || { cat notes >&2; return 1; }
+    echo "exit code $got"
+    sed '/^#/d' script
+    cat notes
+}
+
+# Each line: a key, what else is set, and its two values. dp follows, experts need sequence_parallel, expert_imbalance is of the data, placement of
+# the hosts, and units of layers are DeepSpeed's and TorchTitan's own.
+@test "no key of a layout is dropped without a word" {
+    cat >keys <<'KEYS'
+tp - 2 4
+pp - 2 4
+cp - 1 2
+ep - 4 2
+etp - 1 2
+expert_capacity - 0 2
+dispatch - alltoall deepep
+dispatch_8bit layout.dispatch=deepep,training.precision=fp8 false true
+vpp layout.schedule=interleaved 2 4
+microbatch - 1 2
+schedule - 1f1b gpipe
+sharding - zero-1 zero-0
+recompute - full none
+recompute_layers layout.recompute=block 4 8
+cp_method layout.cp=2 ring all_to_all
+cp_inner layout.cp=4,layout.cp_method=all_to_all_ring 2 4
+cp_balance layout.cp=2 zig_zag none
+order - tp-cp-dp-pp tp-cp-pp-dp
+ends_count layout.pp=4,model.layers=34,software.even_stages=false true false
+first_stage_layers - 16 15
+last_stage_layers - 16 15
+shard_group layout.sharding=hsdp,layout.pp=1 8 16
+optimizer_offload - 0 0.5
+optimizer_offload_to layout.optimizer_offload=0.5 cpu nvme
+activation_offload layout.recompute=none 0 0.5
+activation_offload_to layout.activation_offload=0.5,layout.recompute=none cpu nvme
+rank_capacity layout.dispatch=hybridep 0 1.5
+KEYS
+    "$ORRERY" schema >schema
+    sql :memory: "select key from json_each(readfile('schema'), '\$.properties.layout.properties')" | LC_ALL=C sort >all
+    { cut -d' ' -f1 keys; printf "%s\n" dp sequence_parallel expert_imbalance placement fsdp_unit_layers; } | LC_ALL=C sort | cmp - all
+    cat >base.yaml <<'BASE'
+model: mixtral-8x7b
+cluster: {gpu: h100-80gb-sxm, nodes: 8}
+training: {sequence: 4096, global_batch: 256}
+layout: {}
+BASE
+    usual="layout.tp=2 layout.pp=2 layout.ep=4 layout.etp=1 layout.schedule=1f1b layout.microbatch=1 layout.sharding=zero-1 layout.recompute=full"
+    while read -r key beside one other; do
+        others=()
+        for set in $usual; do
+            case ",$beside,layout.$key=" in *",${set%%=*}="*) ;; *) others+=("$set") ;; esac
+        done
+        [ "$beside" = - ] || IFS=, read -ra more <<<"$beside"
+        [ "$beside" != - ] || more=()
+        for framework in megatron torchtitan; do
+            told "$framework" "${others[@]}" "${more[@]}" "layout.$key=$one" >one
+            told "$framework" "${others[@]}" "${more[@]}" "layout.$key=$other" >other
+            if cmp -s one other && grep -q "^exit code 0" other; then
+                echo "$framework: layout.$key=$other is dropped"
+                return 1
+            fi
+        done
+    done <keys
+}
+
+@test "torchtitan's ranks of experts: a multiple of what they take, a divisor of what shards" {
+    qwen=(--launch torchtitan --set layout.tp=4)
+    cat >qwen.yaml <<'QWEN'
+model: qwen3-30b-a3b
+cluster: {gpu: h100-80gb-sxm, nodes: 8}
+training: {sequence: 4096, global_batch: 256}
+layout: {pp: 1}
+software: torchtitan
+QWEN
+    expect 0 "$ORRERY" export qwen.yaml "${qwen[@]}" --set layout.ep=8 --set layout.etp=1
+    shows "--parallelism.expert_parallel_degree 8"
+    shows "--parallelism.expert_tensor_parallel_degree 1"
+    expect 3 "$ORRERY" export qwen.yaml "${qwen[@]}" --set layout.ep=2 --set layout.etp=1
+    said "with etp 1 the ranks that share experts are a multiple of 4 and divide the 64"
+    expect 0 "$ORRERY" export qwen.yaml "${qwen[@]}" --set layout.ep=2 --set layout.etp=4
+    shows "--parallelism.expert_tensor_parallel_degree 4"
+    expect 3 "$ORRERY" export qwen.yaml "${qwen[@]}" --set layout.ep=1 --set layout.etp=1
+    said "with ep 1 each expert is cut over the tp = 4 tensor ranks"
+    expect 0 "$ORRERY" export qwen.yaml "${qwen[@]}" --set layout.ep=1
+    lacks expert_tensor_parallel_degree out
+}
+
 @test "the document holds the script, its notes and the layout" {
     expect 0 "$ORRERY" export "$long" --launch megatron
     cp out plain.sh

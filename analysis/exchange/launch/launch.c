@@ -1,6 +1,7 @@
 #include "analysis/exchange/launch/launch.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analysis/exchange/launch/launch_job.h"
@@ -34,11 +35,14 @@ static void write_head(const struct launch_kind *kind, const struct launch_job *
     launch_line(text, "#SBATCH --requeue");
     launch_line(text, "#SBATCH --open-mode=append");
     launch_line(text, "#");
+    char experts[64] = "";
+    if (job->c->model.moe.experts > 0)
+        snprintf(experts, sizeof experts, ", ep %" PRIu64, configuration_expert_ranks(job->c).ep);
     launch_line(text,
                 "# %s on %" PRIu64 " %s: tp %" PRIu64 ", pp %" PRIu64 ", vpp %" PRIu64
-                ", dp %" PRIu64 ", cp %" PRIu64 ", microbatch %" PRIu64 ", %s",
+                ", dp %" PRIu64 ", cp %" PRIu64 "%s, microbatch %" PRIu64 ", %s",
                 job->name, job->gpus.ranks, job->card, l->tp, l->pp, l->pipeline.vpp, l->dp, l->cp,
-                l->microbatch, l->data.sharding->head.name);
+                experts, l->microbatch, l->data.sharding->head.name);
     launch_line(text, "# for %s, by orrery %s.", kind->version, ORRERY_VERSION);
     launch_line(text, "# `sbatch` it, or run it on each host with HEAD set to the first. Words in");
     launch_line(text, "# capitals can be set from outside.");

@@ -286,6 +286,53 @@ static void write_pipeline(const struct launch_job *job, struct launch_text *tex
                   pieces.last_less);
 }
 
+/* ParallelDims: expert ranks take all context ranks and part of the data ranks; whole experts also
+ * all tensor ranks. With one expert rank the tensor ranks cut each expert. */
+static void check_experts(const struct launch_job *job, struct launch_text *text)
+{
+    const struct layout_spec *l = &job->c->layout;
+    const struct expert_ranks ranks = configuration_expert_ranks(job->c);
+    const uint64_t least = l->cp * (ranks.etp == 1 ? l->tp : 1),
+                   most = degrees_of(job).shard * least;
+    if (ranks.etp != l->tp && ranks.ep == 1) {
+        launch_say(text, LAUNCH_REFUSED,
+                   "with ep 1 each expert is cut over the tp = %" PRIu64
+                   " tensor ranks: it is not whole (etp %" PRIu64 ")",
+                   l->tp, ranks.etp);
+    } else if (ranks.ep > 1 && (ranks.ep % least != 0 || most % ranks.ep != 0)) {
+        launch_say(text, LAUNCH_REFUSED,
+                   "with etp %" PRIu64 " the ranks that share experts are a multiple of %" PRIu64
+                   " and divide the %" PRIu64
+                   " that data is sharded over with them: not ep %" PRIu64,
+                   ranks.etp, least, most, ranks.ep);
+    }
+}
+
+static void write_experts(const struct launch_job *job, struct launch_text *text)
+{
+    const struct configuration *c = job->c;
+    const struct expert_ranks ranks = configuration_expert_ranks(c);
+    if (c->model.moe.experts == 0)
+        return;
+    check_experts(job, text);
+    launch_option(text, "--parallelism.expert_parallel_degree %" PRIu64, ranks.ep);
+    if (ranks.ep > 1)
+        launch_option(text, "--parallelism.expert_tensor_parallel_degree %" PRIu64, ranks.etp);
+    if (ranks.ep > 1 && configuration_dispatch(c) != &dispatch_alltoall)
+        launch_say(text, LAUNCH_DIFFERS, "rows come to their experts by all-to-all, not by %s",
+                   configuration_dispatch(c)->head.name);
+    if (configuration_expert_room(c) > 0.0)
+        launch_say(text, LAUNCH_DIFFERS,
+                   "room is made for as many rows as come, not for %g times their mean",
+                   configuration_expert_room(c));
+    if (c->layout.experts.dispatch_8bit)
+        launch_say(text, LAUNCH_REFUSED, "it sends rows to their experts in 16 bits, not in eight");
+    if (c->layout.experts.capacity > 0.0)
+        launch_say(text, LAUNCH_REFUSED,
+                   "experts take all rows that come: there is no capacity (%g was simulated)",
+                   c->layout.experts.capacity);
+}
+
 static void write_layout(const struct launch_job *job, struct launch_text *text)
 {
     const struct configuration *c = job->c;
@@ -311,6 +358,7 @@ static void write_layout(const struct launch_job *job, struct launch_text *text)
         launch_option(text, "--parallelism.context_parallel_load_balancer %s",
                       job->cp_uneven ? "None" : "headtail");
     }
+    write_experts(job, text);
     launch_option(text, "--parallelism.data_parallel_shard_degree %" PRIu64, d.shard);
     launch_option(text, "--parallelism.data_parallel_replicate_degree %" PRIu64, d.replicate);
     launch_option(text, "--parallelism.fsdp_reshard_after_forward %s", keeps ? "never" : "default");

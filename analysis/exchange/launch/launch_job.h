@@ -85,6 +85,8 @@ void launch_core_note_recompute(const struct launch_job *job, struct launch_text
 /* Notes that several kinds share. */
 void launch_note_order(const struct launch_job *job, struct launch_text *text, const char *own);
 void launch_note_units(const struct launch_job *job, struct launch_text *text);
+/* Where rows come to their experts by all-to-all alone, in 16 bits, and none is dropped. */
+void launch_note_rows(const struct launch_job *job, struct launch_text *text);
 void launch_note_adapter(const struct launch_job *job, struct launch_text *text);
 /* Of layers what no option here says: windows, sinks, another number of norms. */
 void launch_note_shape(const struct launch_job *job, struct launch_text *text);

@@ -193,3 +193,21 @@ const char *launch_cp_type(const struct layout_spec *layout)
     }
     UNREACHABLE("method is an enum cp_method");
 }
+
+void launch_note_rows(const struct launch_job *job, struct launch_text *text)
+{
+    const struct configuration *c = job->c;
+    if (configuration_expert_ranks(c).ep > 1 && configuration_dispatch(c) != &dispatch_alltoall)
+        launch_say(text, LAUNCH_DIFFERS, "rows come to their experts by all-to-all, not by %s",
+                   configuration_dispatch(c)->head.name);
+    if (configuration_expert_room(c) > 0.0)
+        launch_say(text, LAUNCH_DIFFERS,
+                   "room is made for as many rows as come, not for %g times their mean",
+                   configuration_expert_room(c));
+    if (c->layout.experts.dispatch_8bit)
+        launch_say(text, LAUNCH_REFUSED, "it sends rows to their experts in 16 bits, not in eight");
+    if (c->layout.experts.capacity > 0.0)
+        launch_say(text, LAUNCH_REFUSED,
+                   "experts take all rows that come: there is no capacity (%g was simulated)",
+                   c->layout.experts.capacity);
+}

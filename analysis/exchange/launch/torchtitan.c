@@ -318,19 +318,7 @@ static void write_experts(const struct launch_job *job, struct launch_text *text
     launch_option(text, "--parallelism.expert_parallel_degree %" PRIu64, ranks.ep);
     if (ranks.ep > 1)
         launch_option(text, "--parallelism.expert_tensor_parallel_degree %" PRIu64, ranks.etp);
-    if (ranks.ep > 1 && configuration_dispatch(c) != &dispatch_alltoall)
-        launch_say(text, LAUNCH_DIFFERS, "rows come to their experts by all-to-all, not by %s",
-                   configuration_dispatch(c)->head.name);
-    if (configuration_expert_room(c) > 0.0)
-        launch_say(text, LAUNCH_DIFFERS,
-                   "room is made for as many rows as come, not for %g times their mean",
-                   configuration_expert_room(c));
-    if (c->layout.experts.dispatch_8bit)
-        launch_say(text, LAUNCH_REFUSED, "it sends rows to their experts in 16 bits, not in eight");
-    if (c->layout.experts.capacity > 0.0)
-        launch_say(text, LAUNCH_REFUSED,
-                   "experts take all rows that come: there is no capacity (%g was simulated)",
-                   c->layout.experts.capacity);
+    launch_note_rows(job, text);
 }
 
 static void write_layout(const struct launch_job *job, struct launch_text *text)

@@ -21,7 +21,7 @@ enum {
     TEXT = 1024,
     SETS_MAX = 32
 };
-static uint64_t seed_count = SEEDS / SANITIZED_EVERY(8), first_seed;
+static uint64_t seed_count = SEEDS / SANITIZED_EVERY(4), first_seed;
 
 struct draw {
     uint64_t key, index;
@@ -240,6 +240,8 @@ static void a_promise_is_what_its_user_gets(void **state)
     print_message("%u warnings, %u advices of %u keys, %u false\n", p.warned, p.advised, p.keys,
                   p.false_ones);
     assert_int_equal(p.false_ones, 0);
+    if (seed_count < SEEDS)
+        return; /* too few to count */
     assert_true(12 * p.warned >= seed_count && 12 * p.advised >= seed_count);
     assert_true(p.keys < 2 * (p.warned + p.advised)); /* not all that is open */
 }

@@ -165,7 +165,8 @@ static void note_setting(struct settings_room *room, const char *name, const cha
                          bool figure)
 {
     if (strcmp(a, b) != 0)
-        room->rows[room->count++] = (struct compared_setting){name, {a, b}, figure};
+        room->rows[room->count++] =
+            (struct compared_setting){.name = name, .text = {a, b}, .figure = figure};
 }
 
 static const struct kept_constant *constant_named(const struct kept_constants *c, const char *name)
@@ -176,6 +177,64 @@ static const struct kept_constant *constant_named(const struct kept_constants *c
     return NULL;
 }
 
+/* Of "cluster.node.name", which is spelt "cluster.node" where nothing else is said of the node. */
+static size_t short_length(const char *path)
+{
+    static const char *const tails[] = {".name", ".preset"};
+    const size_t length = strlen(path);
+    for (unsigned i = 0; i < sizeof tails / sizeof *tails; i++) {
+        const size_t tail = strlen(tails[i]);
+        if (length > tail && strcmp(path + length - tail, tails[i]) == 0)
+            return length - tail;
+    }
+    return length;
+}
+
+static const char *stated(const struct stated_words *words, const char *path)
+{
+    const size_t length = short_length(path);
+    for (unsigned i = 0; i < words->count; i++)
+        if (short_length(words->rows[i].path) == length &&
+            strncmp(words->rows[i].path, path, length) == 0)
+            return words->rows[i].text;
+    return "";
+}
+
+static bool agrees(const char *word, const char *of_column)
+{
+    return word[0] == '\0' || strcmp(word, of_column) == 0;
+}
+
+/* A column of its name says these words, or it was noted of the other side. */
+static bool is_noted(const struct settings_room *room, const char *path, const char *const text[2])
+{
+    const char *dot = strrchr(path, '.'), *last = dot != NULL ? dot + 1 : path;
+    for (unsigned i = 0; i < room->count; i++) {
+        const struct compared_setting *row = &room->rows[i];
+        if (strcmp(row->name, path) == 0 ||
+            (!row->key && strcmp(row->name, last) == 0 && agrees(text[0], row->text[0]) &&
+             agrees(text[1], row->text[1])))
+            return true;
+    }
+    return false;
+}
+
+/* Keys that one of the scenarios states, or both with other words. */
+static void take_keys(const struct compared_side sides[2], struct settings_room *room)
+{
+    for (unsigned side = 0; side < 2; side++) {
+        const struct stated_words *words = &sides[side].stated;
+        for (unsigned i = 0; i < words->count; i++) {
+            const char *path = words->rows[i].path;
+            const char *const text[2] = {stated(&sides[0].stated, path),
+                                         stated(&sides[1].stated, path)};
+            if (strcmp(text[0], text[1]) != 0 && !is_noted(room, path, text))
+                room->rows[room->count++] = (struct compared_setting){
+                    .name = path, .text = {text[0], text[1]}, .key = true};
+        }
+    }
+}
+
 /* Figures of entries that both stand on: of another GPU every figure is another, and that is said.
  */
 static void take_settings(struct arena *arena, const struct compared_side sides[2],
@@ -183,16 +242,20 @@ static void take_settings(struct arena *arena, const struct compared_side sides[
 {
     const struct row_table *table = &row_tables[ROW_run];
     const struct run_row *a = record_run(&sides[0].record), *b = record_run(&sides[1].record);
-    struct settings_room room = {
-        ARENA_ARRAY(arena, struct compared_setting,
-                    (size_t)table->column_count + sides[0].constants.count + 1),
-        0};
+    struct settings_room room = {ARENA_ARRAY(arena, struct compared_setting,
+                                             (size_t)table->column_count +
+                                                 sides[0].constants.count + sides[0].stated.count +
+                                                 sides[1].stated.count + 1),
+                                 0};
     for (unsigned i = 0; i < table->column_count; i++) {
         const struct row_column *column = &table->columns[i];
         if (is_setting(column->name))
             note_setting(&room, column->name, cell_text(arena, a, column),
                          cell_text(arena, b, column), false);
     }
+    out->told = sides[0].told && sides[1].told;
+    if (out->told)
+        take_keys(sides, &room);
     for (unsigned i = 0; i < sides[0].constants.count; i++) {
         const struct kept_constant *one = &sides[0].constants.rows[i];
         const struct kept_constant *other = constant_named(&sides[1].constants, one->name);

@@ -2,8 +2,8 @@
  *
  * Known from two records: the parts of the step of the mean rank (of weeks, where both have them,
  * also what each class of lost time adds to a kept step), the memory of the fullest stage by
- * tenant, the price, and the settings and figures that differ. Differences of terms add up to the
- * difference of the totals. Where the runs train another number of tokens a step, or on other
+ * tenant, the price, and the settings, keys of the scenario and figures that differ. Differences of
+ * terms add up to the difference of the totals. Where the runs train another number of tokens a step, or on other
  * numbers of GPUs, seconds of a step compare badly: GPU time of 10^6 tokens stands beside them, and
  * adds up too. */
 #ifndef ORRERY_ANALYSIS_EXPLAIN_COMPARISON_H
@@ -13,11 +13,14 @@
 #include "analysis/explain/waterfall.h"
 #include "models/program/ledger_entry.h"
 #include "models/step/simulate/breakdown.h"
+#include "scenarios/language/value.h"
 
 struct compared_side {
     const char *path;
     struct record record;
     struct kept_constants constants;
+    struct stated_words stated; /* keys of its scenario */
+    bool told;                  /* whether they are known */
 };
 struct compared_term {
     const char *key, *what;
@@ -32,6 +35,7 @@ struct compared_bytes {
 struct compared_setting {
     const char *name, *text[2];
     bool figure; /* of the catalogue, not of the choice */
+    bool key;    /* as a scenario states it, "recovery.spares" */
 };
 enum {
     COMPARED_COMPUTE_PARTS = 3, /* of the term compute */
@@ -42,6 +46,7 @@ struct comparison {
     struct compared_term terms[COMPARED_TERMS_MAX], total;
     unsigned term_count;
     struct compared_bytes memory[TENANT_COUNT], peak; /* of the fullest stage of each */
+    bool told;                                        /* keys of both are known */
     bool same_work;                                   /* as many tokens a step, on as many GPUs */
     double tokens[2];                                 /* of a step */
     const struct compared_setting *settings;

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/list.h"
+
 struct value *value_new(struct arena *arena, enum value_kind kind, struct mark mark)
 {
     struct value *value = ARENA_NEW(arena, struct value);
@@ -101,4 +103,26 @@ const char *value_kind_name(const struct value *value)
 {
     static const char *const names[] = {"a word", "a list", "a mapping"};
     return names[value->kind];
+}
+
+static void add_words(struct arena *arena, const struct value *at, const char *path,
+                      struct stated_words *out)
+{
+    unsigned index = 0;
+    if (at->kind == VALUE_WORD) {
+        LIST_ROOM(arena, out->rows, out->count, 1, out->capacity);
+        out->rows[out->count++] = (struct stated_word){path, at->text};
+        return;
+    }
+    for (const struct value *v = at->first; v != NULL; v = v->next, index++)
+        add_words(arena, v,
+                  v->key == NULL    ? arena_format(arena, "%s[%u]", path, index)
+                  : path[0] == '\0' ? v->key
+                                    : arena_format(arena, "%s.%s", path, v->key),
+                  out);
+}
+
+void value_words(struct arena *arena, const struct value *root, struct stated_words *out)
+{
+    add_words(arena, root, "", out);
 }

@@ -36,6 +36,15 @@ struct value *value_share(struct arena *arena, const struct value *value);
 struct value *value_find(const struct value *mapping, const char *key);
 /* Follows "layout.tp" or "failures[0].mtbf"; returns the deepest value on the way that exists. */
 const struct value *value_deepest(const struct value *root, const char *path);
+/* Every word below `root` with its path, in file order: ("failures[0].mtbf", "5d"). */
+struct stated_word {
+    const char *path, *text;
+};
+struct stated_words {
+    struct stated_word *rows;
+    unsigned count, capacity;
+};
+void value_words(struct arena *arena, const struct value *root, struct stated_words *out);
 /* `key:` with nothing behind it. */
 bool value_is_empty(const struct value *value);
 const char *value_kind_name(const struct value *value); /* "a list" */

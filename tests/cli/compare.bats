@@ -40,7 +40,8 @@ adds_up() {
     adds_up x.db "$hello" --set layout.tp=2
     jq -e '.total.difference_s == 0 and .settings == [] and .a.digest == .b.digest' out
     expect 0 compare x.db "$hello" --set layout.tp=2
-    shows "none that a run keeps"
+    shows "  none"
+    lacks "does not hold its scenario" out
     # mixed, and in either order
     run_db "$hello" --db y.db
     expect 0 compare x.db y.db --json
@@ -55,10 +56,26 @@ adds_up() {
     jq -e --argjson a "$a" '.total.difference_s == -$a' out
 }
 
+@test "keys that no column keeps are told from the scenario that a database holds" {
+    run_db "$SCENARIOS/weeks/rsc-1.yaml" --db w.db --set run.duration=5d
+    for set in recovery.spares=0 checkpoint.interval=37min training.gradient_bytes=2 \
+        perturbations.jitter=0.01 'failures[0].preset=rsc-2'; do
+        expect 0 compare w.db "$SCENARIOS/weeks/rsc-1.yaml" --json --set run.duration=5d --set "$set"
+        jq -e --arg key "${set%=*}" --arg value "${set#*=}" '[.settings[] | select(.of_the_scenario)] |
+            length == 1 and .[0].name == $key and .[0].b == $value and .[0].a != $value' out
+    done
+    expect 0 compare w.db "$SCENARIOS/weeks/rsc-1.yaml" --set run.duration=5d --set training.gradient_bytes=2
+    shows "training.gradient_bytes                  (not stated) -> 2"
+    sqlite3 w.db "delete from meta where key = 'text'"
+    expect 0 compare w.db "$SCENARIOS/weeks/rsc-1.yaml" --set run.duration=5d --set recovery.spares=0
+    shows "a database does not hold its scenario: of its keys only those above are known"
+}
+
 @test "a figure of the catalogue that was changed is told, and does what it says" {
     expect 0 compare "$SCENARIOS/llama3-70b-64xh100.yaml" "$SCENARIOS/llama3-70b-64xh100.yaml" \
         --set 'cluster.node={name: dgx-h100, nvlink_bandwidth: 225GB/s}' --json
-    jq -e '.settings == [{name: "node.dgx-h100.nvlink_bandwidth", a: "450GB/s", b: "225GB/s", of_the_catalogue: true}]' out
+    jq -e '.settings == [{name: "cluster.node.nvlink_bandwidth", a: "", b: "225GB/s", of_the_catalogue: false, of_the_scenario: true},
+        {name: "node.dgx-h100.nvlink_bandwidth", a: "450GB/s", b: "225GB/s", of_the_catalogue: true, of_the_scenario: false}]' out
     # half the NVLink: what tensor parallelism leaves exposed, kernels that run beside its traffic
     # for longer, and the bubble that is made of both; the model's own FLOPs take what they took
     part() { jq --arg term "$1" '([.terms[] | select(.term == $term) | .difference_s][0] / .total.difference_s)' out; }

@@ -6,6 +6,7 @@
 #include "analysis/command/runs/compare_trace.h"
 #include "analysis/output/text/format.h"
 #include "analysis/record/database/record_file.h"
+#include "analysis/record/database/restore.h"
 #include "analysis/record/evidence/record_run.h"
 #include "analysis/record/numbers/job_record.h"
 #include "analysis/tell/document/document_lines.h"
@@ -41,6 +42,18 @@ static int trouble(const struct session *session, const char *path, const char *
     return EXIT_TROUBLE;
 }
 
+static void take_stated(struct arena *arena, const struct value *root, struct compared_side *out)
+{
+    out->told = root != NULL;
+    if (root == NULL)
+        return;
+    value_words(arena, root, &out->stated);
+    for (unsigned i = 0; i < out->stated.count; i++) {
+        struct stated_word *word = &out->stated.rows[i];
+        *word = (struct stated_word){arena_text(arena, word->path), arena_text(arena, word->text)};
+    }
+}
+
 static int read_database(struct session *session, struct arena *arena, struct compared_side *out)
 {
     struct query *query;
@@ -52,9 +65,13 @@ static int read_database(struct session *session, struct arena *arena, struct co
     if (!query_complete(query))
         fprintf(session->notes, "note: %s is incomplete: its writer did not finish\n",
                 format_shown(out->path).s);
+    const struct value *root = NULL;
     const bool good = record_read(query, arena, &out->record, &error) &&
-                      stands_on_read(query, arena, &out->record, &out->constants, &error);
+                      stands_on_read(query, arena, &out->record, &out->constants, &error) &&
+                      restore_stated(query, out->path, arena, &root, &error);
     query_close(query);
+    if (good)
+        take_stated(arena, root, out);
     return good ? EXIT_OK : trouble(session, out->path, error.text);
 }
 
@@ -115,6 +132,7 @@ static int read_scenario(const struct compare_arguments *a, struct session *sess
     if (code != EXIT_OK)
         return code;
     code = simulate(session, arena, scenario, out);
+    take_stated(arena, scenario->file.root, out);
     scenario_destroy(scenario);
     return code;
 }

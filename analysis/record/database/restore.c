@@ -7,6 +7,8 @@
 #include "analysis/output/text/format.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
+#include "scenarios/language/parse.h"
+#include "scenarios/schema/set.h"
 #include "sim/list.h"
 
 /* What the file says of how its scenario was read. */
@@ -56,14 +58,38 @@ static bool take_choice(void *context, const struct query_row *row, struct error
     return true;
 }
 
-static bool read_kept(struct query *query, struct kept *out, struct error *error)
+static bool read_stated(struct query *query, struct kept *out, struct error *error)
 {
     return query_run(query, "select key, value from meta order by key", NULL, take_meta, out,
-                     error) &&
-           query_run(query,
+                     error);
+}
+
+static bool read_chosen(struct query *query, struct kept *out, struct error *error)
+{
+    return query_run(query,
                      "select key, text from message where severity = 'choice' and "
                      "(key like 'layout.%' or key = 'training.attention')",
                      NULL, take_choice, out, error);
+}
+
+bool restore_stated(struct query *query, const char *path, struct arena *arena,
+                    const struct value **out, struct error *error)
+{
+    struct kept kept = {.arena = arena};
+    struct problems problems = {.arena = arena};
+    *out = NULL;
+    if (!read_stated(query, &kept, error))
+        return false;
+    if (kept.text == NULL)
+        return true;
+    struct source *source = ARENA_NEW(arena, struct source);
+    *source = (struct source){.name = path, .text = kept.text, .bytes = strlen(kept.text)};
+    struct value *root = parse_source(arena, source, 0, &problems);
+    for (unsigned i = 0; root != NULL && root->kind == VALUE_MAPPING && i < kept.set_count; i++)
+        set_apply(arena, root, kept.sets[i], i + 1, &problems);
+    *out = root;
+    return problems.error_count == 0 ||
+           error_set(error, "its scenario cannot be read again: %s", problems.kept[0].text);
 }
 
 /* The layout as the run wrote it down, one word behind the other; and as it was restored. */
@@ -163,7 +189,7 @@ struct scenario *restore_scenario(struct query *query, const char *path, const c
 {
     struct kept kept = {.arena = arena_create()};
     struct scenario *scenario = NULL;
-    if (read_kept(query, &kept, error)) {
+    if (read_stated(query, &kept, error) && read_chosen(query, &kept, error)) {
         if (kept.text == NULL || kept.path == NULL)
             error_set(error, "%s holds no scenario: name a database of `orrery run`, or a scenario",
                       path);

@@ -14,4 +14,9 @@
 struct scenario *restore_scenario(struct query *query, const char *path, const char *catalogue,
                                   struct error *error);
 
+/* The tree of that text with the --set of its line, and nothing that was chosen; NULL: it holds no
+ * text. False with a sentence where the text is damaged. */
+bool restore_stated(struct query *query, const char *path, struct arena *arena,
+                    const struct value **out, struct error *error);
+
 #endif

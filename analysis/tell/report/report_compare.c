@@ -34,10 +34,14 @@ static const char lines[] =
     "{each memory}" MEMORY "{end}{each peak}" MEMORY "{end}"
     "\n{bold}Settings that differ{plain}\n"
     "{each settings}{if .shown}"
-    "  {name:clean<40} {if a}{a:clean}{else}(none){end} -> {if b}{b:clean}{else}(none){end}\n"
+    "  {name:clean<40} {if a}{a:clean}{else}{if of_the_scenario}(not stated){else}(none){end}{end} "
+    "-> "
+    "{if b}{b:clean}{else}{if of_the_scenario}(not stated){else}(none){end}{end}\n"
     "{end}{end}"
     "{if .figures_more > 0}  and {.figures_more:digits} figures more (--json has all)\n{end}"
-    "{if not settings}  none that a run keeps\n{end}";
+    "{if not settings}  none\n{end}"
+    "{if not .told}  {dim}a database does not hold its scenario: of its keys only those above are "
+    "known{plain}\n{end}";
 
 const char *const report_compare_lines[] = {lines, NULL};
 
@@ -155,6 +159,7 @@ static void set_settings(struct fact *in, const struct comparison *c)
         document_quote(o, "a", one->text[0]);
         document_quote(o, "b", one->text[1]);
         document_flag(o, "of_the_catalogue", one->figure);
+        document_flag(o, "of_the_scenario", one->key);
     }
     document_count(in, ".figures_more", figures > FIGURES_SHOWN ? figures - FIGURES_SHOWN : 0);
 }
@@ -166,6 +171,7 @@ struct fact *report_compare(const struct compared_side sides[2], const struct co
     set_side(o, "b", &sides[1]);
     document_flag(o, "timed", c->timed);
     document_flag(o, "of_kept_steps", c->weeks);
+    document_flag(o, ".told", c->told);
     document_flag(o, ".same_work", c->same_work);
     document_real(o, ".a_tokens", IN_QUANTITY, c->tokens[0]);
     document_real(o, ".b_tokens", IN_QUANTITY, c->tokens[1]);

@@ -2,10 +2,10 @@
  *
  * Known from two records: the parts of the step of the mean rank (of weeks, where both have them,
  * also what each class of lost time adds to a kept step), the memory of the fullest stage by
- * tenant, the price, and the settings, keys of the scenario and figures that differ. Differences of
- * terms add up to the difference of the totals. Where the runs train another number of tokens a step, or on other
- * numbers of GPUs, seconds of a step compare badly: GPU time of 10^6 tokens stands beside them, and
- * adds up too. */
+ * tenant, the price, and the settings, keys of the scenario and figures that differ. Differences
+ * of terms add up to the difference of the totals. Where the runs train another number of tokens a
+ * step, or on other numbers of GPUs, seconds of a step compare badly: GPU time of 10^6 tokens
+ * stands beside them, and adds up too. */
 #ifndef ORRERY_ANALYSIS_EXPLAIN_COMPARISON_H
 #define ORRERY_ANALYSIS_EXPLAIN_COMPARISON_H
 

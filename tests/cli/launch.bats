@@ -268,7 +268,15 @@ QWEN
     expect 2 "$ORRERY" export x.db --launch megatron --format csv
     said "--launch writes a script"
     expect 2 "$ORRERY" export x.db --launch megatron --rank 1
-    said "--rank takes a rank"
+    said "--launch writes a script: leave out --rank"
+    expect 2 "$ORRERY" export x.db --launch megatron --format chrome
+    said "--launch writes a script: leave out --format"
+    expect 2 "$ORRERY" export x.db --table breakdown
+    said "--table goes with --format csv"
+    expect 2 "$ORRERY" export x.db --format csv --rank 1
+    said "--rank goes with --format chrome"
+    expect 0 "$ORRERY" export x.db --rank 1
+    expect 0 "$ORRERY" export x.db --format csv --table breakdown --output -
     expect 2 "$ORRERY" export "$hello" --launch megatron --output "$hello"
     said "which is read"
     expect 1 "$ORRERY" export "$hello" --launch megatron --output /nowhere/x.sh

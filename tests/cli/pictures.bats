@@ -205,6 +205,8 @@ PY
     said "gantt"
     expect 2 "$ORRERY" export "$pipe" --svg map --format csv
     said "leave out --format"
+    expect 2 "$ORRERY" export "$pipe" --svg map --format chrome
+    said "leave out --format"
 }
 
 @test "the same bytes each time" {

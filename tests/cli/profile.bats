@@ -101,6 +101,12 @@ validation="$SCENARIOS/../tests/validation"
     cp "$SCENARIOS/catalogue/profiles/simulated.db" own.db
     expect 2 "$ORRERY" profile show own.db --output other.db
     said "orrery profile show: takes no --output"
+    for stray in "shapes --json" "show --seed=1" "compare --json" "check --set=seed=1" "from --seed=1"; do
+        files=(x.db)
+        [ "${stray% *}" != compare ] || files+=(y.db)
+        expect 2 "$ORRERY" profile "${stray% *}" "${files[@]}" "${stray#* }"
+        said "orrery profile ${stray% *}: takes no $(echo "${stray#* }" | cut -d= -f1)"
+    done
     expect 2 "$ORRERY" profile check own.db --gpu h100-80gb-sxm
     expect 2 "$ORRERY" profile compare own.db own.db --set layout.tp=2
     expect 0 "$ORRERY" profile check own.db

@@ -13,27 +13,41 @@
 #include "analysis/tell/json/json.h"
 #include "scenarios/language/names.h"
 
-/* Does the line ask for what only goes with --launch, or for what does not? Tells on notes. */
-static bool export_launch_line(const struct export_arguments *arguments, FILE *notes)
+/* What each option goes with. */
+static const char *wants(const char *option)
 {
-    const bool launch = arguments->has_launch;
-    const char *odd = NULL;
-    if (!launch && arguments->scenario.sets.count > 0)
-        odd = "--set goes with --launch and a scenario";
-    else if (!launch && arguments->scenario.catalogue != NULL)
-        odd = "--catalogue goes with --launch";
-    else if (!launch && arguments->json)
-        odd = "--json goes with --launch; --format csv is for programs too";
-    else if (arguments->has_picture && (launch || arguments->has_rank || arguments->table != NULL ||
-                                        arguments->format != EXPORT_CHROME))
-        odd = "--svg draws one picture: leave out --format, --table, --rank and --launch";
-    else if (launch && arguments->has_rank)
-        odd = "--rank takes a rank of the run, with --format chrome";
-    else if (launch && (arguments->table != NULL || arguments->format != EXPORT_CHROME))
-        odd = "--launch writes a script: leave out --format and --table";
-    if (odd != NULL)
-        fprintf(notes, "orrery export: %s\n", odd);
-    return odd == NULL;
+    static const char *const rows[][2] = {{"--set", "--launch and a scenario"},
+                                          {"--catalogue", "--launch"},
+                                          {"--json", "--launch; --format csv is for programs too"},
+                                          {"--rank", "--format chrome"},
+                                          {"--table", "--format csv"}};
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i][0], option) == 0)
+            return rows[i][1];
+    return "another kind of output";
+}
+
+/* Does the line ask for what does not go with the rest of it? Tells on notes. */
+static bool sound_line(const struct export_arguments *a, FILE *notes)
+{
+    static const char *const launch[] = {"--launch", "--set",    "--catalogue",
+                                         "--json",   "--output", NULL},
+                             *const picture[] = {"--svg", "--output", NULL},
+                             *const of_formats[][4] = {
+                                 [EXPORT_CHROME] = {"--format", "--output", "--rank", NULL},
+                                 [EXPORT_CSV] = {"--format", "--output", "--table", NULL},
+                                 [EXPORT_SVG] = {"--format", "--output", NULL},
+                                 [EXPORT_FAILURES] = {"--format", "--output", NULL}};
+    const char *stray = arguments_stray(&a->line, a->has_launch    ? launch
+                                                  : a->has_picture ? picture
+                                                                   : of_formats[a->format]);
+    if (stray != NULL && a->has_launch)
+        fprintf(notes, "orrery export: --launch writes a script: leave out %s\n", stray);
+    else if (stray != NULL && a->has_picture)
+        fprintf(notes, "orrery export: --svg draws one picture: leave out %s\n", stray);
+    else if (stray != NULL)
+        fprintf(notes, "orrery export: %s goes with %s\n", stray, wants(stray));
+    return stray == NULL;
 }
 
 static int restore(const struct export_arguments *arguments, struct session *session,
@@ -221,14 +235,12 @@ static int run(const void *line, struct session *session)
     const struct export_arguments *arguments = line;
     struct query *query;
     struct error error = {""};
-    if (!export_launch_line(arguments, session->notes))
+    if (!sound_line(arguments, session->notes))
         return EXIT_USAGE;
     if (arguments->has_launch)
         return export_launch(arguments, session);
-    if (arguments->has_rank &&
-        (arguments->format != EXPORT_CHROME || arguments->rank > INT32_MAX)) {
-        fputs("orrery export: --rank takes a rank of the run, with --format chrome\n",
-              session->notes);
+    if (arguments->has_rank && arguments->rank > INT32_MAX) {
+        fputs("orrery export: --rank takes a rank of the run\n", session->notes);
         return EXIT_USAGE;
     }
     if (strcmp(arguments->line.positional[0], "-") == 0) {

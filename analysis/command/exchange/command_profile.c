@@ -187,30 +187,26 @@ static int from(const struct profile_arguments *a, struct session *session, stru
     return EXIT_OK;
 }
 
+enum {
+    TAKEN_MAX = 5
+};
 static const struct action {
     const char *name;
     unsigned files;
-    bool gpu, output, sets; /* options that it takes */
+    const char *taken[TAKEN_MAX]; /* options, ended by NULL */
     int (*run)(const struct profile_arguments *, struct session *, struct arena *);
 } actions[] = {
-    {"show", 1, false, false, false, show},       {"check", 1, false, false, false, check},
-    {"compare", 2, false, false, false, compare}, {"shapes", 1, false, true, true, shapes},
-    {"from", 1, true, true, false, from},         {"model", 2, false, false, true, model},
+    {"show", 1, {"--json"}, show},
+    {"check", 1, {"--json", "--catalogue"}, check},
+    {"compare", 2, {NULL}, compare},
+    {"shapes", 1, {"--output", "--set", "--catalogue", "--seed"}, shapes},
+    {"from", 1, {"--gpu", "--output"}, from},
+    {"model", 2, {"--set", "--catalogue", "--seed"}, model},
 };
 
 static const char *word(unsigned index)
 {
     return index < sizeof actions / sizeof actions[0] ? actions[index].name : NULL;
-}
-
-/* An option that was given and says nothing to the action; NULL: none. */
-static const char *stray_option(const struct profile_arguments *a, const struct action *action)
-{
-    if (a->gpu != NULL && !action->gpu)
-        return "--gpu";
-    if (a->output != NULL && !action->output)
-        return "--output";
-    return a->scenario.sets.count > 0 && !action->sets ? "--set" : NULL;
 }
 
 static int run(const void *line, struct session *session)
@@ -225,9 +221,9 @@ static int run(const void *line, struct session *session)
                     actions[i].files == 1 ? "one file" : "two files");
             return EXIT_USAGE;
         }
-        if (stray_option(a, &actions[i]) != NULL) {
-            fprintf(session->notes, "orrery profile %s: takes no %s\n", wanted,
-                    stray_option(a, &actions[i]));
+        const char *stray = arguments_stray(&a->line, actions[i].taken);
+        if (stray != NULL) {
+            fprintf(session->notes, "orrery profile %s: takes no %s\n", wanted, stray);
             return EXIT_USAGE;
         }
         struct arena *arena = arena_create();

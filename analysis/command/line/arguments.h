@@ -39,6 +39,8 @@ bool arguments_read(const struct argument_rules *rules, int count, char **argv, 
                     FILE *problems);
 /* Does the line say something by this option of its table? ("--output -" does not.) */
 bool arguments_say(const struct arguments *line, const struct option *option);
+/* An option that the line gives and that is none of `taken` (names, ended by NULL); NULL: none. */
+const char *arguments_stray(const struct arguments *line, const char *const *taken);
 /* The words of a line that was read, in the order of its table, files last behind "--": to be read
  * again, or printed. Of the options that are `listed` (ended by NULL) alone, or of all others.
  * Returns how many; they live in the arena. */

@@ -115,3 +115,15 @@ unsigned arguments_words(const struct arguments *line, const char *const *listed
     *out = list.words;
     return list.count;
 }
+
+const char *arguments_stray(const struct arguments *line, const char *const *taken)
+{
+    for (const struct option *o = line->rules.options; o->name != NULL; o++) {
+        bool known = !arguments_say(line, o);
+        for (unsigned i = 0; taken[i] != NULL && !known; i++)
+            known = strcmp(taken[i], o->name) == 0;
+        if (!known)
+            return o->name;
+    }
+    return NULL;
+}

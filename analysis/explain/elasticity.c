@@ -1,11 +1,14 @@
 #include "analysis/explain/elasticity.h"
 
 #include <math.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "models/job/player/job.h"
 #include "models/step/simulate/step.h"
+#include "sim/check.h"
 #include "sim/pool.h"
 
 #define TENTH_LESS 0.9
@@ -15,25 +18,50 @@ enum {
 };
 
 static const struct {
-    const char *key, *figures, *what;
+    const char *key, *what;
 } inputs[HARDWARE_INPUT_COUNT] = {
-#define X(key, figures, what) {#key, figures, what},
+#define X(key, what) {#key, what},
     HARDWARE_INPUTS(X)
 #undef X
 };
 
-static bool scale_all(double *const *values, unsigned count, double factor)
-{
-    bool any = false;
-    for (unsigned i = 0; i < count; i++) {
-        any = any || *values[i] > 0.0;
-        *values[i] *= factor;
-    }
-    return any;
-}
-#define SCALE(...)                                                                                 \
-    scale_all((double *const[]){__VA_ARGS__},                                                      \
-              sizeof((double *const[]){__VA_ARGS__}) / sizeof(double *), factor)
+/* Which figures an input is; without a place: arithmetic, and lives. */
+#define NOWHERE SIZE_MAX
+#define AT(member) offsetof(struct configuration, member)
+static const struct input_figure {
+    enum hardware_input input;
+    const char *name;
+    size_t at;
+} figures[] = {
+    {HARDWARE_flops, "gpu.peak_", NOWHERE},
+    {HARDWARE_hbm_bandwidth, "gpu.hbm_bandwidth=", AT(gpu.hbm.bytes_per_s)},
+    {HARDWARE_hbm_size, "gpu.usable_hbm=", AT(gpu.hbm.usable_bytes)},
+    {HARDWARE_hbm_size, "gpu.hbm=", AT(gpu.hbm.bytes)},
+    {HARDWARE_power, "gpu.power=", AT(gpu.power.cap_w)},
+    {HARDWARE_nvlink, "node.nvlink_bandwidth=", AT(cluster.node.nvlink.bytes_per_s)},
+    {HARDWARE_nic, "node.nic_bandwidth=", AT(cluster.node.nic.bytes_per_s)},
+    {HARDWARE_nic, "fabric.nic=", AT(cluster.fabric.nic_bytes_per_s)},
+    {HARDWARE_pcie, "node.pcie_bandwidth=", AT(cluster.node.pcie.bytes_per_s)},
+    {HARDWARE_pcie, "node.host_bandwidth=", AT(cluster.node.pcie.host_bytes_per_s)},
+    {HARDWARE_latency, "node.nvlink_latency=", AT(cluster.node.nvlink.latency_s)},
+    {HARDWARE_latency, "node.pcie_latency=", AT(cluster.node.pcie.latency_s)},
+    {HARDWARE_latency, "node.nic_latency=", AT(cluster.node.nic.latency_s)},
+    {HARDWARE_latency, "node.collective_start=", AT(cluster.node.collective_start_s)},
+    {HARDWARE_latency, "fabric.latency=", AT(cluster.fabric.latency_s)},
+    {HARDWARE_latency, "fabric.bulk_latency=", AT(cluster.fabric.bulk_latency_s)},
+    {HARDWARE_latency, "fabric.switch_latency=", AT(cluster.fabric.switch_latency_s)},
+    {HARDWARE_kernel_start, "gpu.kernel_start=", AT(gpu.kernel_start_s)},
+    {HARDWARE_host, "software.launch=", AT(software.host.launch_s)},
+    {HARDWARE_host, "software.pass_host=", AT(software.host.pass_s)},
+    {HARDWARE_host, "software.optimizer_host=", AT(software.host.optimizer_s)},
+    {HARDWARE_host, "software.data_host=", AT(software.host.data_s)},
+    {HARDWARE_host, "software.tp_exposed_host=", AT(software.tensor.exposed_host_s)},
+    {HARDWARE_host, "software.p2p_sync=", AT(software.pipeline.sync_s)},
+    {HARDWARE_mtbf, "failures.mtbf=", NOWHERE},
+};
+enum {
+    FIGURE_COUNT = sizeof figures / sizeof figures[0]
+};
 
 static bool scale_arithmetic(struct gpu_spec *gpu, double factor)
 {
@@ -49,42 +77,25 @@ static bool scale_arithmetic(struct gpu_spec *gpu, double factor)
     return true;
 }
 
+/* False where it is 0. */
+static bool scale_figure(struct configuration *c, const struct input_figure *figure, double factor)
+{
+    if (figure->input == HARDWARE_flops)
+        return scale_arithmetic(&c->gpu, factor);
+    if (figure->at == NOWHERE)
+        return false;
+    double *value = (double *)(void *)((char *)c + figure->at);
+    *value *= factor;
+    return *value > 0.0;
+}
+
 bool elasticity_scale(struct configuration *c, enum hardware_input input, double factor)
 {
-    struct gpu_spec *gpu = &c->gpu;
-    struct node_spec *node = &c->cluster.node;
-    struct fabric_spec *fabric = &c->cluster.fabric;
-    struct software_profile *software = &c->software;
-    switch (input) {
-    case HARDWARE_flops:
-        return scale_arithmetic(gpu, factor);
-    case HARDWARE_hbm_bandwidth:
-        return SCALE(&gpu->hbm.bytes_per_s);
-    case HARDWARE_hbm_size:
-        return SCALE(&gpu->hbm.bytes, &gpu->hbm.usable_bytes);
-    case HARDWARE_power:
-        return SCALE(&gpu->power.cap_w);
-    case HARDWARE_nvlink:
-        return SCALE(&node->nvlink.bytes_per_s);
-    case HARDWARE_nic:
-        return SCALE(&node->nic.bytes_per_s, &fabric->nic_bytes_per_s) && c->cluster.nodes > 1;
-    case HARDWARE_pcie:
-        return SCALE(&node->pcie.bytes_per_s, &node->pcie.host_bytes_per_s);
-    case HARDWARE_latency:
-        return SCALE(&node->nvlink.latency_s, &node->pcie.latency_s, &node->nic.latency_s,
-                     &node->collective_start_s, &fabric->latency_s, &fabric->bulk_latency_s,
-                     &fabric->switch_latency_s);
-    case HARDWARE_kernel_start:
-        return SCALE(&gpu->kernel_start_s);
-    case HARDWARE_host:
-        return SCALE(&software->host.launch_s, &software->host.pass_s, &software->host.optimizer_s,
-                     &software->host.data_s, &software->tensor.exposed_host_s,
-                     &software->pipeline.sync_s);
-    case HARDWARE_mtbf:
-    case HARDWARE_INPUT_COUNT:
-        break;
-    }
-    return false;
+    bool any = false;
+    for (unsigned i = 0; i < FIGURE_COUNT; i++)
+        if (figures[i].input == input && scale_figure(c, &figures[i], factor))
+            any = true;
+    return any && (input != HARDWARE_nic || c->cluster.nodes > 1);
 }
 
 struct outcome {
@@ -92,11 +103,15 @@ struct outcome {
     double step_s, peak_bytes, cost; /* cost: GPU time, or money, of a token */
     struct error error;
 };
+struct nudge {
+    enum hardware_input input;
+    const struct input_figure *alone; /* NULL: all figures of the input */
+};
 struct nudging {
     const struct scenario *scenario;
-    enum hardware_input inputs[HARDWARE_INPUT_COUNT];
+    struct nudge nudges[FIGURE_COUNT];
     unsigned count;
-    struct outcome *out; /* [0]: as it is; then 0.9 x and 1.1 x of each */
+    struct outcome *out; /* 0.9 x and 1.1 x of each; behind them as it is */
 };
 
 /* Longer lives: laws are stated by their means, and so are the causes. */
@@ -151,18 +166,31 @@ static void nudge(void *context, size_t index, struct arena *scratch)
 {
     const struct nudging *n = context;
     struct scenario changed = *n->scenario;
-    if (index > 0) {
-        const enum hardware_input input = n->inputs[(index - 1) / 2];
-        const double factor = (index - 1) % 2 == 0 ? TENTH_LESS : TENTH_MORE;
-        if (input == HARDWARE_mtbf)
+    if (index < 2 * (size_t)n->count) {
+        const struct nudge *one = &n->nudges[index / 2];
+        const double factor = index % 2 == 0 ? TENTH_LESS : TENTH_MORE;
+        if (one->input == HARDWARE_mtbf)
             scale_mtbf(scratch, &changed, factor);
+        else if (one->alone != NULL)
+            scale_figure(&changed.configuration, one->alone, factor);
         else
-            elasticity_scale(&changed.configuration, input, factor);
-        if (input == HARDWARE_hbm_size && factor < 1.0)
+            elasticity_scale(&changed.configuration, one->input, factor);
+        if (one->input == HARDWARE_hbm_size && factor < 1.0)
             changed.configuration.gpu.hbm.usable_bytes =
                 n->scenario->configuration.gpu.hbm.usable_bytes; /* time, whether it fits or not */
     }
     n->out[index].known = simulate(&changed, scratch, &n->out[index]);
+}
+
+static bool all_known(const struct nudging *n, size_t count, struct error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!n->out[i].known) {
+            *error = n->out[i].error;
+            return false;
+        }
+    }
+    return true;
 }
 
 static bool has_input(const struct scenario *s, enum hardware_input input)
@@ -181,13 +209,25 @@ static double central(double low, double high)
     return low > 0.0 && high > 0.0 ? log(high / low) / log(TENTH_MORE / TENTH_LESS) : 0.0;
 }
 
-static struct elasticity row_of(enum hardware_input input, const struct outcome *base,
-                                const struct outcome *low, const struct outcome *high)
+static void set_figures(const struct scenario *s, struct elasticity *row)
 {
-    return (struct elasticity){
+    struct configuration trial = s->configuration;
+    for (unsigned i = 0; i < FIGURE_COUNT; i++) {
+        if (figures[i].input != row->input ||
+            (row->input != HARDWARE_mtbf && !scale_figure(&trial, &figures[i], 1.0)))
+            continue;
+        CHECK(row->figure_count < ELASTICITY_FIGURES_MAX);
+        row->figures[row->figure_count++] = (struct elasticity_figure){figures[i].name, row->cost};
+    }
+}
+
+static struct elasticity row_of(const struct nudging *n, unsigned at)
+{
+    const struct outcome *low = &n->out[2 * at], *high = low + 1, *base = &n->out[2 * n->count];
+    const enum hardware_input input = n->nudges[at].input;
+    struct elasticity row = {
         .input = input,
         .key = inputs[input].key,
-        .figures = inputs[input].figures,
         .what = inputs[input].what,
         .step = central(low->step_s, high->step_s),
         .memory = central(low->peak_bytes, high->peak_bytes),
@@ -197,6 +237,8 @@ static struct elasticity row_of(enum hardware_input input, const struct outcome 
         .cost_low_ratio = low->cost / base->cost,
         .cost_high_ratio = high->cost / base->cost,
     };
+    set_figures(n->scenario, &row);
+    return row;
 }
 
 static int by_effect(const void *a, const void *b)
@@ -207,23 +249,61 @@ static int by_effect(const void *a, const void *b)
     return (int)x->input - (int)y->input;
 }
 
-static bool gather(const struct nudging *n, struct elasticities *out, struct error *error)
+static void gather(const struct nudging *n, struct elasticities *out)
 {
-    for (unsigned i = 0; i < 2 * n->count + 1; i++) {
-        if (!n->out[i].known) {
-            *error = n->out[i].error;
-            return false;
-        }
-    }
     const double usable = n->scenario->configuration.gpu.hbm.usable_bytes;
+    const struct outcome *base = &n->out[2 * n->count];
     *out = (struct elasticities){.count = n->count,
-                                 .step_s = n->out[0].step_s,
-                                 .headroom_bytes = usable - n->out[0].peak_bytes,
-                                 .headroom_high_bytes = TENTH_MORE * usable - n->out[0].peak_bytes,
+                                 .step_s = base->step_s,
+                                 .headroom_bytes = usable - base->peak_bytes,
+                                 .headroom_high_bytes = TENTH_MORE * usable - base->peak_bytes,
                                  .weeks = n->scenario->has_run};
     for (unsigned i = 0; i < n->count; i++)
-        out->rows[i] = row_of(n->inputs[i], &n->out[0], &n->out[2 * i + 1], &n->out[2 * i + 2]);
+        out->rows[i] = row_of(n, i);
     qsort(out->rows, out->count, sizeof *out->rows, by_effect);
+}
+
+/* Stable: there are few, and those that tie stand as in the table. */
+static void sort_figures(struct elasticity *row)
+{
+    for (unsigned i = 1; i < row->figure_count; i++) {
+        const struct elasticity_figure one = row->figures[i];
+        unsigned at = i;
+        for (; at > 0 && fabs(row->figures[at - 1].cost) < fabs(one.cost); at--)
+            row->figures[at] = row->figures[at - 1];
+        row->figures[at] = one;
+    }
+}
+
+static const struct input_figure *figure_named(const char *name)
+{
+    unsigned i = 0;
+    while (figures[i].name != name)
+        i++;
+    return &figures[i];
+}
+
+/* Where an input of several figures does anything: which of them. */
+static bool ask_figures(struct nudging *n, unsigned threads, struct elasticities *e,
+                        struct error *error)
+{
+    struct elasticity_figure *asked[FIGURE_COUNT];
+    n->count = 0;
+    for (unsigned i = 0; i < e->count; i++) {
+        struct elasticity *row = &e->rows[i];
+        for (unsigned k = 0; row->cost != 0.0 && row->figure_count > 1 && k < row->figure_count;
+             k++) {
+            asked[n->count] = &row->figures[k];
+            n->nudges[n->count++] = (struct nudge){row->input, figure_named(row->figures[k].name)};
+        }
+    }
+    pool_run_scratch(threads, 2 * (size_t)n->count, nudge, n);
+    if (!all_known(n, 2 * (size_t)n->count, error))
+        return false;
+    for (unsigned i = 0; i < n->count; i++)
+        asked[i]->cost = central(n->out[2 * i].cost, n->out[2 * i + 1].cost);
+    for (unsigned i = 0; i < e->count; i++)
+        sort_figures(&e->rows[i]);
     return true;
 }
 
@@ -232,12 +312,16 @@ bool elasticity_find(const struct scenario *scenario, unsigned threads, struct e
 {
     struct arena *arena = arena_create();
     struct nudging n = {.scenario = scenario,
-                        .out = ARENA_ARRAY(arena, struct outcome, 2 * HARDWARE_INPUT_COUNT + 1)};
+                        .out = ARENA_ARRAY(arena, struct outcome, 2 * FIGURE_COUNT + 1)};
     for (unsigned i = 0; i < HARDWARE_INPUT_COUNT; i++)
         if (has_input(scenario, (enum hardware_input)i))
-            n.inputs[n.count++] = (enum hardware_input)i;
+            n.nudges[n.count++] = (struct nudge){(enum hardware_input)i, NULL};
     pool_run_scratch(threads, 2 * (size_t)n.count + 1, nudge, &n);
-    const bool good = gather(&n, out, error);
+    bool good = all_known(&n, 2 * (size_t)n.count + 1, error);
+    if (good) {
+        gather(&n, out);
+        good = ask_figures(&n, threads, out, error);
+    }
     arena_destroy(arena);
     return good;
 }

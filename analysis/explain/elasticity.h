@@ -1,6 +1,6 @@
 /* elasticity.h - what a step, its memory and its price do when a figure of the hardware changes by
  * a tenth: d log y / d log x, from two simulations at 1.1 x and 0.9 x, all else as it is, the
- * layout too.
+ * layout too. An input of several figures that does anything is also asked figure by figure.
  *
  * Of weeks, MTBF is an input as well and the price is that of a kept token, over a few replications
  * with the same draws (a failure moves in steps: a single one would say little). Runs on several
@@ -11,30 +11,39 @@
 #include "scenarios/assemble/scenario.h"
 #include "sim/error.h"
 
-/* X(key, figures, what): `figures` as in stands_on.h. */
+/* X(key, what); which figures each is: elasticity.c. */
 #define HARDWARE_INPUTS(X)                                                                         \
-    X(flops, "gpu.peak_", "arithmetic of the GPU: peaks, attention, clock of the SMs")             \
-    X(hbm_bandwidth, "gpu.hbm_bandwidth", "bandwidth of HBM")                                      \
-    X(hbm_size, "gpu.usable_hbm", "size of HBM, the layout as it is")                              \
-    X(power, "gpu.power=", "power cap of the GPU")                                                 \
-    X(nvlink, "node.nvlink_bandwidth", "NVLink, one direction of a GPU")                           \
-    X(nic, "node.nic_bandwidth fabric.nic=", "line rate of the NICs, and of the network behind")   \
-    X(pcie, "node.pcie_bandwidth node.host_bandwidth", "PCIe, and from its switches to the CPUs")  \
-    X(latency, "node.nic_latency node.nvlink_latency node.collective_start fabric.switch_latency", \
-      "latencies of wires and switches, start of a collective")                                    \
-    X(kernel_start, "gpu.kernel_start", "start of a kernel on the GPU")                            \
-    X(host, "software.launch= software.pass_host", "host time: launches, passes, optimizer")       \
-    X(mtbf, "failures.mtbf=", "mean time between failures of every unit")
+    X(flops, "arithmetic of the GPU: peaks, attention, clock of the SMs")                          \
+    X(hbm_bandwidth, "bandwidth of HBM")                                                           \
+    X(hbm_size, "size of HBM, the layout as it is")                                                \
+    X(power, "power cap of the GPU")                                                               \
+    X(nvlink, "NVLink, one direction of a GPU")                                                    \
+    X(nic, "line rate of the NICs, and of the network behind")                                     \
+    X(pcie, "PCIe, and from its switches to the CPUs")                                             \
+    X(latency, "latencies of wires and switches, start of a collective")                           \
+    X(kernel_start, "start of a kernel on the GPU")                                                \
+    X(host, "host time: launches, passes, optimizer")                                              \
+    X(mtbf, "mean time between failures of every unit")
 
 enum hardware_input {
-#define X(key, figures, what) HARDWARE_##key,
+#define X(key, what) HARDWARE_##key,
     HARDWARE_INPUTS(X)
 #undef X
     HARDWARE_INPUT_COUNT
 };
+enum {
+    ELASTICITY_FIGURES_MAX = 8
+};
+/* A figure of an input, alone: `name` as in stands_on.h. */
+struct elasticity_figure {
+    const char *name;
+    double cost; /* d log / d log of the price; 0 where all figures together do nothing */
+};
 struct elasticity {
     enum hardware_input input;
-    const char *key, *figures, *what;
+    const char *key, *what;
+    struct elasticity_figure figures[ELASTICITY_FIGURES_MAX]; /* the largest effect first */
+    unsigned figure_count;                                    /* those that are not 0 */
     double step, memory, cost;              /* d log / d log; cost: of 10^9 (kept) tokens */
     double step_low_s, step_high_s;         /* at 0.9 x and 1.1 x */
     double cost_low_ratio, cost_high_ratio; /* of the price as it is, at those */

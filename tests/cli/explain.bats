@@ -177,6 +177,18 @@ adds_up() {
     jq -e '[.elasticities[].input] | index("mtbf") == null' out
 }
 
+@test "an elasticity names the figure that it belongs to, and all that tie" {
+    run_db "$hello" --db x.db --detail summary
+    expect 0 explain x.db
+    grep -q "^  host .*software.megatron.launch .*8[0-9]\.[0-9] % of it" out
+    expect 0 explain x.db --json
+    jq -e '.elasticities[0] | .input == "host" and .stands_on[0].name == "software.megatron.launch"
+        and (([.stands_on[].cost] | add) - .cost | fabs) < 0.01' out
+    run_db "$hello" --db x.db --detail summary --set software.pass_host=5ms --set software.data_host=10ms
+    expect 0 explain x.db
+    [ "$(grep -A1 "^  host  *+" out | grep -cE "software.megatron.(pass_host 5ms|data_host 10ms)")" = 2 ]
+}
+
 @test "of weeks failures are an input" {
     long_one
     run_db "$SCENARIOS/weeks/llama3-405b-54-days.yaml" --db w.db --detail summary

@@ -12,6 +12,8 @@ enum {
 
 /* Share of a step that is rounding. */
 #define NOTHING 1e-9
+/* Two figures of an input whose effects are this near are both named. */
+#define TIED 0.9
 
 #define FIGURE "{name} {text} ({origin}{if error_ratio > 0}, +- {error_ratio}{end})"
 static const char lines[] =
@@ -49,7 +51,9 @@ static const char lines[] =
     "                     step   memory    price    price of a token  figure\n"
     "{each elasticities}"
     "  {input<14} {step:+.4f>8} {memory:+.4f>8} {cost:+.4f>8}  {.better>8} "
-    "{if .more}10 % more{else}10 % less{end}  {each stands_on 1}" FIGURE "{end}\n"
+    "{if .more}10 % more{else}10 % less{end}  "
+    "{each stands_on}{if .shown}{if row > 1}\n{to 67}{end}" FIGURE
+    "{if .several}, {.share} of it{end}{end}{end}\n"
     "{end}"
     "  {dim}d log y / d log x, from simulations at 1.1 x and 0.9 x"
     "{if .kept}; price: of a kept token, 8 replications{end}\n"
@@ -64,20 +68,25 @@ static const char lines[] =
 
 const char *const report_explain_lines[] = {report_head_lines, lines, report_evidence_lines, NULL};
 
+static struct fact *set_figure(struct fact *array, const struct kept_constant *figure)
+{
+    struct fact *one = document_object(array, NULL);
+    document_quote(one, "name", figure->name);
+    document_quote(one, "text", figure->text);
+    document_quote(one, "origin", figure->origin);
+    document_real(one, "error_ratio", IN_RATIO, figure->error_ratio);
+    document_quote(one, "source", figure->source);
+    return one;
+}
+
 /* Returns how many there are. */
 static unsigned set_figures(struct fact *o, const struct explanation *e, const char *beginnings)
 {
     const struct kept_constant *found[FIGURES_MAX];
     const unsigned count = stands_on_find(&e->constants, beginnings, found, FIGURES_MAX);
     struct fact *array = document_array(o, "stands_on");
-    for (unsigned i = 0; i < count && i < FIGURES_MAX; i++) {
-        struct fact *one = document_object(array, NULL);
-        document_quote(one, "name", found[i]->name);
-        document_quote(one, "text", found[i]->text);
-        document_quote(one, "origin", found[i]->origin);
-        document_real(one, "error_ratio", IN_RATIO, found[i]->error_ratio);
-        document_quote(one, "source", found[i]->source);
-    }
+    for (unsigned i = 0; i < count && i < FIGURES_MAX; i++)
+        set_figure(array, found[i]);
     return count;
 }
 
@@ -147,6 +156,28 @@ static void set_path(struct fact *in, const struct critical_path *path)
     document_count(o, "crossings", path->crossings);
 }
 
+/* The largest effect first; the text shows those that are about as large as the largest. */
+static void set_input_figures(struct fact *o, const struct explanation *e,
+                              const struct elasticity *row)
+{
+    const bool several = row->cost != 0.0 && row->figure_count > 1;
+    struct fact *array = document_array(o, "stands_on");
+    for (unsigned i = 0; i < row->figure_count; i++) {
+        const struct elasticity_figure *figure = &row->figures[i];
+        const struct kept_constant *found[FIGURES_MAX];
+        const unsigned count = stands_on_find(&e->constants, figure->name, found, FIGURES_MAX);
+        for (unsigned k = 0; k < count && k < FIGURES_MAX; k++) {
+            struct fact *one = set_figure(array, found[k]);
+            document_real(one, "cost", IN_RATIO, figure->cost);
+            document_flag(one, ".several", several);
+            document_real(one, ".share", IN_RATIO, several ? figure->cost / row->cost : 1.0);
+            document_flag(one, ".shown",
+                          several ? fabs(figure->cost) >= TIED * fabs(row->figures[0].cost)
+                                  : i == 0);
+        }
+    }
+}
+
 /* What a tenth more of a rate, or less of a latency, takes off the price of a token. */
 static void set_elasticity(struct fact *array, const struct explanation *e,
                            const struct elasticity *row)
@@ -166,7 +197,7 @@ static void set_elasticity(struct fact *array, const struct explanation *e,
     document_real(one, "step_more_s", IN_SECONDS, row->step_high_s);
     document_real(one, "cost_less_ratio", IN_RATIO, row->cost_low_ratio);
     document_real(one, "cost_more_ratio", IN_RATIO, row->cost_high_ratio);
-    set_figures(one, e, row->figures);
+    set_input_figures(one, e, row);
 }
 
 static void set_elasticities(struct fact *o, const struct explanation *e)

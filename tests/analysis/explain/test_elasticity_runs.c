@@ -99,21 +99,33 @@ static double step_of(const struct scenario *s)
     return seconds;
 }
 
-static double run_with(const struct scenario *base, unsigned row, double factor)
+static double run_keys(const struct scenario *base, const struct key *keys, unsigned count,
+                       double factor)
 {
     char texts[KEYS_MAX][SET_BYTES];
     const char *given[KEYS_MAX];
     struct scenario_options how = {.sets = given};
-    for (; how.set_count < KEYS_MAX && sets[row].keys[how.set_count].name != NULL;
-         how.set_count++) {
-        write_set(&base->configuration, &sets[row].keys[how.set_count], factor,
-                  texts[how.set_count]);
+    for (; how.set_count < count; how.set_count++) {
+        write_set(&base->configuration, &keys[how.set_count], factor, texts[how.set_count]);
         given[how.set_count] = texts[how.set_count];
     }
     struct scenario *s = read_with(base->file.text, &how);
     const double seconds = step_of(s);
     scenario_destroy(s);
     return seconds;
+}
+
+static unsigned keys_of(unsigned row)
+{
+    unsigned count = 0;
+    while (count < KEYS_MAX && sets[row].keys[count].name != NULL)
+        count++;
+    return count;
+}
+
+static double run_with(const struct scenario *base, unsigned row, double factor)
+{
+    return run_keys(base, sets[row].keys, keys_of(row), factor);
 }
 
 static const struct elasticity *find(const struct elasticities *e, enum hardware_input input)
@@ -147,6 +159,46 @@ static void rows_are_runs_with_set(void **state)
         near(row->cost_low_ratio, low_s / e.step_s);
         near(row->cost_high_ratio, high_s / e.step_s);
     }
+    scenario_destroy(s);
+}
+
+/* "node.nic_latency=" is cluster.node.nic_latency. */
+static const struct elasticity_figure *figure_of(const struct elasticity *row,
+                                                 const struct key *key)
+{
+    char name[SET_BYTES];
+    snprintf(name, sizeof name, "%s.%s=", strchr(key->section, '.') + 1, key->name);
+    for (unsigned i = 0; i < row->figure_count; i++)
+        if (strcmp(row->figures[i].name, name) == 0)
+            return &row->figures[i];
+    return NULL;
+}
+
+static void figures_alone_are_runs_with_one_set(void **state)
+{
+    struct scenario *s = read_with(two_nodes, NULL);
+    struct elasticities e;
+    struct error error = {""};
+    unsigned several = 0;
+    assert_true(elasticity_find(s, 2, &e, &error));
+    for (unsigned i = 0; i < sizeof sets / sizeof sets[0]; i += SANITIZED_EVERY(3)) {
+        const struct elasticity *row = find(&e, sets[i].input);
+        double sum = 0.0;
+        for (unsigned k = 0; k < keys_of(i); k++) {
+            const struct elasticity_figure *figure = figure_of(row, &sets[i].keys[k]);
+            const double low_s = run_keys(s, &sets[i].keys[k], 1, 0.9);
+            const double high_s = run_keys(s, &sets[i].keys[k], 1, 1.1);
+            const double cost = log(high_s / low_s) / log(1.1 / 0.9);
+            assert_true(figure == NULL ? cost == 0.0 : fabs(figure->cost - cost) < 1e-9);
+            sum += cost;
+        }
+        for (unsigned k = 1; k < row->figure_count; k++)
+            assert_true(fabs(row->figures[k].cost) <= fabs(row->figures[k - 1].cost));
+        several += row->figure_count > 1 && row->cost != 0.0;
+        if (sets[i].input == HARDWARE_latency)
+            assert_true(fabs(sum - row->cost) < 0.01 * row->cost);
+    }
+    assert_true(several > 0 || SANITIZED_EVERY(3) > 1);
     scenario_destroy(s);
 }
 
@@ -229,6 +281,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_runs_with_set),
+        cmocka_unit_test(figures_alone_are_runs_with_one_set),
         cmocka_unit_test(weeks_are_eight_runs),
         cmocka_unit_test(more_memory_is_held_where_there_is_more),
     };

@@ -97,6 +97,25 @@ load helper
     [ "$(sql :memory: "select json_extract(readfile('out'), '\$.sources.s.refused_for.cells')")" = 1 ]
 }
 
+@test "a row that nothing was measured of is none that fits; a time in other units is told" {
+    # three rows of one source: without a measurement, in milliseconds, and a thousandth of it
+    validation="$SCENARIOS/../tests/validation"
+    head -1 "$validation/steps.csv" >head
+    grep '^dgxc-v25.02.02-llama3-70b-bf16-64,' "$validation/steps.csv" >row
+    { cat head; cat row; awk -F, -v OFS=, '{$1 = "none"; $4 = $6 = $7 = $8 = $9 = ""; print}' row; } >none.csv
+    expect 0 "$ORRERY" validate none.csv
+    shows "nothing measured"
+    shows "1 true to fit, 0 false"
+    { cat head; awk -F, -v OFS=, '{$6 *= 1000; $7 = ""; print}' row; } >ms.csv
+    expect 0 "$ORRERY" validate ms.csv
+    shows "MFU 0.054"
+    shows "as measured: is it in seconds?"
+    { cat head; cat row; awk -F, -v OFS=, '{$1 = "us"; $6 /= 1000; $7 = ""; print}' row; } >us.csv
+    expect 0 "$ORRERY" validate us.csv
+    shows "refused: a step of 0.01461 s is an MFU of 5.4"
+    shows "refused 1 of 2 rows: cells (1)"
+}
+
 @test "where everything is refused no figure is printed" {
     steps="$SCENARIOS/../tests/validation/steps.csv"
     awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; print; next }

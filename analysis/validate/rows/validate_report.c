@@ -76,8 +76,10 @@ static int by_error(const void *a, const void *b)
 
 static const char *verdict_text(const struct validate_row *row)
 {
-    if (row->measured == VERDICT_NONE || row->refused)
+    if (row->refused)
         return "";
+    if (row->measured == VERDICT_NONE)
+        return row->predicted != VERDICT_NONE ? "nothing measured" : "";
     if (row->measured == row->predicted)
         return row->measured == VERDICT_OOM ? "oom, as predicted" : "";
     return row->measured == VERDICT_OOM ? "oom, predicted to fit" : "fits, predicted oom";

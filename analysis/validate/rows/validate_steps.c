@@ -6,6 +6,7 @@
  * detail the time is pass_step's; memory is the ledger's of the whole step at either. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "analysis/record/evidence/published_mfu.h"
 #include "analysis/validate/rows/validate_run.h"
@@ -89,8 +90,29 @@ static void take_measured(struct cells *c, const struct validate_run *run, struc
                          (tokens.measured * (double)run->gpus);
     }
     const char *outcome = validate_cells_word(c, "outcome");
-    bool ran_out = outcome[0] == 'o' && outcome[1] == 'o' && outcome[2] == 'm';
-    row->measured = ran_out ? VERDICT_OOM : VERDICT_FITS;
+    const bool any = time->has_measured || row->values[PEAK_RESERVED].has_measured ||
+                     row->values[PEAK_ALLOCATED].has_measured;
+    row->measured = strncmp(outcome, "oom", 3) == 0 ? VERDICT_OOM
+                    : any || outcome[0] != '\0'     ? VERDICT_FITS
+                                                    : VERDICT_NONE;
+}
+
+/* No step is shorter than its FLOPs at the peak. One of a thousandth of the peak was published
+ * (nanotron, tp 32 over nodes), but is mostly one whose milliseconds are taken for seconds. */
+static void check_time(const struct configuration *c, const struct step *step,
+                       struct validate_row *row)
+{
+    const double low_ratio = 1e-3;
+    const double measured_s = row->values[STEP_TIME].measured;
+    const double ratio = step_peak_ratio(c, step->lowered.model_flops, measured_s);
+    if (ratio > 1.0)
+        validate_row_refuse(row, REFUSAL_CELLS,
+                            "a step of %.4g s is an MFU of %.3g %%: step_time_s takes seconds, "
+                            "tokens_per_s_per_gpu those of one GPU",
+                            measured_s, 100.0 * ratio);
+    else if (ratio < low_ratio && row->quality == QUALITY_CLEAN && row->note[0] == '\0')
+        snprintf(row->note, sizeof row->note, "MFU %.3g %% as measured: is it in seconds?",
+                 100.0 * ratio);
 }
 
 /* Rows tell of no slow card, weak link or noise, which pass detail has not. */
@@ -144,6 +166,7 @@ static void simulate(const struct validation *v, const struct scenario *s, struc
         row->values[STEP_TIME].has_predicted = true;
         row->values[STEP_TIME].predicted = by_pass ? pass_s : step->step_s;
         take_mfu(c, step, row);
+        check_time(c, step, row);
     }
     step_destroy(step);
 }

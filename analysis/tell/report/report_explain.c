@@ -53,7 +53,7 @@ static const char lines[] =
     "  {input<14} {step:+.4f>8} {memory:+.4f>8} {cost:+.4f>8}  {.better>8} "
     "{if .more}10 % more{else}10 % less{end}  "
     "{each stands_on}{if .shown}{if row > 1}\n{to 67}{end}" FIGURE
-    "{if .several}, {.share} of it{end}{end}{end}\n"
+    "{if .share < 0.9995}, {.share} of it{end}{end}{end}\n"
     "{end}"
     "  {dim}d log y / d log x, from simulations at 1.1 x and 0.9 x"
     "{if .kept}; price: of a kept token, 8 replications{end}\n"
@@ -169,7 +169,6 @@ static void set_input_figures(struct fact *o, const struct explanation *e,
         for (unsigned k = 0; k < count && k < FIGURES_MAX; k++) {
             struct fact *one = set_figure(array, found[k]);
             document_real(one, "cost", IN_RATIO, figure->cost);
-            document_flag(one, ".several", several);
             document_real(one, ".share", IN_RATIO, several ? figure->cost / row->cost : 1.0);
             document_flag(one, ".shown",
                           several ? fabs(figure->cost) >= TIED * fabs(row->figures[0].cost)

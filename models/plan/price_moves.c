@@ -61,7 +61,7 @@ static void add_walk(struct moves *s, const char *key, price_further_fn further,
 }
 
 /* Under a pipeline gradients are reduced once whatever is sharded; without one a copy of the state
- * shared as little as fits moves least. */
+ * shared as little as fits moves least, and copies nothing out of buffers between its kernels. */
 static void add_sharding(struct moves *s)
 {
     struct configuration c = *s->c;
@@ -71,7 +71,8 @@ static void add_sharding(struct moves *s)
     c.layout.data.sharding_options = (struct kind_options){{0}};
     if (s->c->layout.data.sharding != &sharding_zero_1)
         add(s, choice_key_path(CHOICE_SHARDING), &c,
-            share(s, PART_EXPOSED_DP) + share(s, PART_OPTIMIZER));
+            share(s, PART_EXPOSED_DP) + share(s, PART_OPTIMIZER) +
+                (s->c->software.shards.buffers ? share(s, PART_COMPUTE) : 0.0));
 }
 
 /* What products of these rows and columns save when one side is so many times as long. */

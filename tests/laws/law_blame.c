@@ -33,7 +33,7 @@ static enum breakdown_part part_of_kernel(unsigned phase)
 {
     if (phase == PHASE_RECOMPUTE)
         return PART_RECOMPUTE;
-    return phase == PHASE_FORWARD || phase == PHASE_BACKWARD ? PART_COMPUTE : PART_OPTIMIZER;
+    return phase == PHASE_OPTIMIZER ? PART_OPTIMIZER : PART_COMPUTE;
 }
 
 /* What the compute stream of this class was busy with. */

@@ -112,12 +112,40 @@ static void a_copied_bucket_is_no_update(void **state)
     world_end(&w);
 }
 
+/* FSDP2 copies weights out of what was gathered and gradients into what is reduced, by kernels
+ * between those of the pass: they update nothing. */
+static void a_copied_shard_is_no_update(void **state)
+{
+    static const struct {
+        enum phase phase;
+        double seconds;
+    } kernels[] = {{PHASE_PARAMETERS, 4.0},
+                   {PHASE_FORWARD, 2.0},
+                   {PHASE_GRADIENTS, 8.0},
+                   {PHASE_OPTIMIZER, 1.0}};
+    struct world w;
+    world_begin(&w);
+    struct program_writer *p = program_begin(w.arena, 0);
+    for (unsigned i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
+        struct op op = world_compute(p, kernels[i].seconds, OP_NONE);
+        op.phase = (uint8_t)kernels[i].phase;
+        program_op(p, op);
+    }
+    const uint32_t rank = world_rank(&w, world_program(&w, program_end(p)), 1.0);
+    double parts[PART_COUNT];
+    world_play(&w);
+    worker_breakdown(w.worker, rank, parts);
+    assert_true(parts[PART_COMPUTE] == 4.0 + 2.0 + 8.0 && parts[PART_OPTIMIZER] == 1.0);
+    world_end(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_are_blamed_for_what_they_did),
         cmocka_unit_test(a_wrong_blame_is_seen),
         cmocka_unit_test(a_copied_bucket_is_no_update),
+        cmocka_unit_test(a_copied_shard_is_no_update),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

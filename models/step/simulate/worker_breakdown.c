@@ -20,10 +20,11 @@ const char *const breakdown_names[PART_COUNT] = {
     "exposed_pp", "exposed_dp", "offload",    "optimizer",  "host",       "straggler",
 };
 
+/* Of kernels. What copies a shard's weights and gradients is a kernel of the pass that it is in. */
 static const enum breakdown_part part_of_phase[PHASE_COUNT] = {
     [PHASE_FORWARD] = PART_COMPUTE,     [PHASE_BACKWARD] = PART_COMPUTE,
-    [PHASE_RECOMPUTE] = PART_RECOMPUTE, [PHASE_GRADIENTS] = PART_OPTIMIZER,
-    [PHASE_OPTIMIZER] = PART_OPTIMIZER, [PHASE_PARAMETERS] = PART_OPTIMIZER,
+    [PHASE_RECOMPUTE] = PART_RECOMPUTE, [PHASE_GRADIENTS] = PART_COMPUTE,
+    [PHASE_OPTIMIZER] = PART_OPTIMIZER, [PHASE_PARAMETERS] = PART_COMPUTE,
 };
 
 struct walk {

@@ -37,6 +37,24 @@ conserved() {
     [ -z "$faults" ] || { echo "not what was moved: $faults"; return 1; }
 }
 
+@test "a Chrome trace counts wires in bytes a second, which add up to what was moved" {
+    "$ORRERY" run "$hello" --db h.db >out 2>err
+    expect 0 "$ORRERY" export h.db --output h.json
+    sql :memory: "with e as (select value as v from json_each(readfile('h.json'), '\$.traceEvents') where value ->> 'ph' = 'C'),
+        w as (select v ->> 'name' as name, v ->> '\$.args.bytes_per_s' as rate,
+              (coalesce(lead(v ->> 'ts') over (partition by v ->> 'name' order by v ->> 'ts'), v ->> 'ts') - (v ->> 'ts')) / 1e6 as s
+              from e where v ->> '\$.args.bytes_per_s' is not null)
+        select name, sum(rate * s) from w group by name" >wires
+    sql h.db "select t.name, l.moved_bytes from track t join link l on l.kind || ', ' || l.\"from\" || ' to ' || l.\"to\" = t.name
+        where t.kind = 'wire'" >moved
+    [ "$(wc -l <moved)" -gt 0 ]
+    join -t'|' <(sort wires) <(sort moved) | awk -F'|' '{n++; if (($2 - $3) ^ 2 > 1e-12 * $3 ^ 2) exit 1} END {if (n == 0) exit 1}'
+    [ "$(sort wires | cut -d'|' -f1)" = "$(sort moved | cut -d'|' -f1)" ]
+    # what a GPU holds is in bytes
+    sql :memory: "select count(*) > 0 and sum(value ->> 'name' like 'nvlink%') = 0 from json_each(readfile('h.json'), '\$.traceEvents')
+        where value ->> '\$.args.bytes' is not null" | grep -qx 1
+}
+
 @test "no wire carries more than it can, in any bin" {
     of_each below_capacity
     # and where wires are fully used, the curve says so

@@ -156,7 +156,7 @@ static bool write_span(void *context, const struct query_row *row, struct error 
     return true;
 }
 
-/* Columns: 0 class id, 1 name, 2 ts, 3 value. */
+/* Columns: 0 class id, 1 name, 2 ts, 3 value, 4 what it counts. */
 static bool write_counter(void *context, const struct query_row *row, struct error *error)
 {
     struct chrome *c = context;
@@ -168,7 +168,9 @@ static bool write_counter(void *context, const struct query_row *row, struct err
     write_text(c->out, row, 1);
     fprintf(c->out, ",\"pid\":%lld,\"ts\":", (long long)query_integer(row, 0));
     write_us(c->out, ts);
-    fprintf(c->out, ",\"args\":{\"bytes\":%.0f}}", query_real(row, 3));
+    fputs(",\"args\":{", c->out);
+    write_text(c->out, row, 4);
+    fprintf(c->out, ":%.0f}}", query_real(row, 3));
     return true;
 }
 
@@ -277,8 +279,10 @@ static bool export_run(struct query *query, struct chrome *c, struct error *erro
                " order by t.id, s.ts, s.depth, s.dur desc, s.id",
                &rank, write_span, c, error) &&
            query_run(query,
-                     "select c.id, t.name, v.ts, v.value from counter_raw v "
-                     "join track t on t.id = v.track_id join rank_class c on c.id = t.rank_class "
+                     "select c.id, t.name, v.ts, v.value, "
+                     "case t.kind when 'wire' then 'bytes_per_s' else 'bytes' end "
+                     "from counter_raw v join track t on t.id = v.track_id join rank_class c on "
+                     "c.id = t.rank_class "
                      "where " CHOSEN " order by t.id, v.ts, v.rowid",
                      &rank, write_counter, c, error) &&
            query_run(query,

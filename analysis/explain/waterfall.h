@@ -60,8 +60,7 @@
       "failures.mtbf=", waterfall_lost(r, r->wait_s))                                              \
     X(degraded, WEEKS, "slower, or with fewer replicas",                                           \
       "failures.mtbf=", waterfall_lost(r, r->degraded_s))                                          \
-    X(maintenance, WEEKS, "planned", "", waterfall_lost(r, r->maintenance_s))                      \
-    X(idle, WEEKS, "the work was done before the time was up", "", waterfall_lost(r, r->idle_s))
+    X(maintenance, WEEKS, "planned", "", waterfall_lost(r, r->maintenance_s))
 #define WATERFALL(X) WATERFALL_OF_THE_STEP(X) WATERFALL_OF_WEEKS(X)
 
 enum waterfall_key {

@@ -15,7 +15,7 @@
 
 static const struct param run_params[] = {
     {"duration", PARAM_TIME, offsetof(struct run_keys, duration_s), 1, TIME_MAX, READER_AUTO, NULL,
-     "Wall-clock time of the run; auto: until the work is done."},
+     "Wall-clock time after which the run ends with its work undone; auto: none."},
     {"steps", PARAM_COUNT, offsetof(struct run_keys, steps), 1, 1e12, READER_AUTO, NULL,
      "Training steps to do; auto: training.tokens / tokens per step, or as many as `duration` "
      "allows."},

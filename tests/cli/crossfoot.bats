@@ -30,7 +30,7 @@ setup_file() {
     case_of sync "run weeks plain saves" "wall=2592000 keep=3 power_spares=0 spares=1 price=0" 0 run weeks.yaml --seed 4 \
         "${sync[@]}" --set checkpoint.keep=3 --set run.duration=30d --set recovery.policy=cold-spare --set recovery.spares=1 \
         --set cost.storage_tb_month=0USD --set recovery.repair=100h
-    case_of mixed "run weeks mixed" "wall=1728000 keep=2 power_spares=1 spares=1 price=20" 0 run mixed.yaml
+    case_of mixed "run weeks mixed" "keep=2 power_spares=1 spares=1 price=20" 0 run mixed.yaml
     "$ORRERY" run weeks.yaml "${sync[@]}" --set checkpoint.interval=6min --seed 2 --no-db --json >one.json 2>one.err
     make_traces
     case_of chain traces "by_rates=1 holes=3 payload=$((2 * 4194304 + 3 * 1048576 + 65536))" 0 \
@@ -128,7 +128,7 @@ expand_rules() {
         all($0, "PART", "compute recompute exposed_tp exposed_cp exposed_ep bubble exposed_pp exposed_dp offload optimizer host straggler") { next }
         all($0, "TENANT", "weights gradients master moments activations temporary communication context fragmentation") { next }
         all($0, "LINK", "detect diagnose cordon allocate schedule provision start communicators warmup load") { next }
-        all($0, "CLASS", "useful checkpoint lost_work detect wait degraded maintenance idle") { next }
+        all($0, "CLASS", "useful checkpoint lost_work detect wait degraded maintenance") { next }
         { print NR " | " $0 }' | sed -E \
         -e "s/\{document\}/(select text from document)/g" \
         -e "s/\{([^}]*)\}/(select value from atom where key = '\$.\1')/g" \

@@ -401,10 +401,6 @@ static void add_up(struct oracle *o)
         r->badput_s[BADPUT_degraded] += o->degraded_s[i];
     }
     r->wall_s = o->now_s;
-    if (o->now_s < o->spec->duration_s) {
-        r->wall_s = o->spec->duration_s;
-        r->badput_s[BADPUT_idle] = o->spec->duration_s - o->now_s;
-    }
     r->steps_completed = (double)o->steps + o->useful_s[o->steps] / o->step_s;
     r->tokens_completed = r->steps_completed * o->spec->tokens_per_step;
     r->goodput = r->steps_completed * o->step_s / r->wall_s;

@@ -60,7 +60,6 @@
     X(badput, wait, PALETTE_LAVENDER)                                                              \
     X(badput, degraded, PALETTE_PINK)                                                              \
     X(badput, maintenance, PALETTE_MIST)                                                           \
-    X(badput, idle, NULL)                                                                          \
     X(load, fifth, "#e8edf9")                                                                      \
     X(load, two_fifths, "#b4c2f0")                                                                 \
     X(load, three_fifths, "#7f96e6")                                                               \

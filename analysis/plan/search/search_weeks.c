@@ -81,7 +81,6 @@ static bool settled(const struct search_weeks *weeks, double tokens, double fail
            (tokens == 0.0 || weeks->limited || failures >= FAILURES_ENOUGH);
 }
 
-/* What is idle after the work was done is no matter of the layout. */
 static bool play_seeds(struct arena *arena, const struct search_weeks_wish *wish,
                        const struct job_spec *job, struct condition_table *conditions,
                        struct search_weeks *out)
@@ -101,13 +100,11 @@ static bool play_seeds(struct arena *arena, const struct search_weeks_wish *wish
         job_run_in(scratch, job, conditions, seed + i, &observer, &result);
         out->seeds = i + 1;
         stopped = stopped || result.end == JOB_END_stopped;
-        const double busy_s = result.wall_s - result.badput_s[BADPUT_idle];
-        const double busy_ratio = busy_s > 0.0 ? busy_s / result.wall_s : 1.0;
-        out->rates[i] = busy_s > 0.0 ? result.tokens_completed / busy_s : 0.0;
-        shares[i] = result.goodput / busy_ratio;
-        wall_s += busy_s;
+        out->rates[i] = result.wall_s > 0.0 ? result.tokens_completed / result.wall_s : 0.0;
+        shares[i] = result.goodput;
+        wall_s += result.wall_s;
         tokens += result.tokens_completed;
-        usd += result.cost_usd * busy_ratio;
+        usd += result.cost_usd;
         failures += (double)result.failures;
         out->limited = out->limited || job_end_is_limit(result.end);
     }

@@ -245,8 +245,6 @@
       m->weeks->badput_s[BADPUT_degraded])                                                         \
     X(maintenance_s, REAL, "s", maintenance_s, WEEKS, OF_WEEKS, 0, "badput class maintenance",     \
       m->weeks->badput_s[BADPUT_maintenance])                                                      \
-    X(idle_s, REAL, "s", idle_s, WEEKS, OF_WEEKS, 0, "badput class idle",                          \
-      m->weeks->badput_s[BADPUT_idle])                                                             \
     X(checkpoint_policy, TEXT, "", checkpoint_policy, WEEKS, NO, 0, "policy of checkpoints",       \
       m->job->checkpoint.kind->head.name)                                                          \
     X(checkpoint_interval_by, TEXT, "", checkpoint_interval_by, WEEKS, NO, 0,                      \

@@ -15,8 +15,7 @@
     X(restart, "from there to the first step: the chain, loading, warm-up")                        \
     X(wait, "for a spare or a repair")                                                             \
     X(degraded, "what slow parts, missing replicas and background writes added to kept steps")     \
-    X(maintenance, "planned")                                                                      \
-    X(idle, "the work was done before the time was up")
+    X(maintenance, "planned")
 enum badput_class {
 #define X(name, doc) BADPUT_##name,
     BADPUT_CLASSES(X)
@@ -86,7 +85,7 @@ enum {
     JOB_STRETCHES_MAX = 1 << 20 /* times that it stood still, kept for the worst hour */
 };
 struct job_result {
-    double wall_s;
+    double wall_s; /* up to the end, whatever it was: of done work no more than it took */
     double badput_s[BADPUT_COUNT];                     /* sums to wall_s */
     double restart_link_s[RESTART_LINK_COUNT], load_s; /* `detect` and `restart` by link */
     double steps_completed;                            /* kept, in full steps' worth of tokens */
@@ -100,7 +99,6 @@ struct job_result {
     double ettr_worst_hour;
     double cost_usd, energy_j; /* NAN: prices or power not known */
     bool finished;             /* the work was done */
-    /* Where a limit ended it, wall_s is the time up to there, whatever the duration. */
     enum job_end end;
 };
 static inline bool job_end_is_limit(enum job_end end)

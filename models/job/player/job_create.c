@@ -55,7 +55,7 @@ void job_create(struct job *job, struct job_result *out)
 void job_wind_up(struct job *job)
 {
     struct job_result *out = job->account.result;
-    double wall_s = job->clock.at_s;
+    const double wall_s = job->clock.at_s;
     CHECK(job->clock.phase == PHASE_END);
     CHECK(job->spec->duration_s == 0.0 || wall_s <= job->spec->duration_s);
     job_copies_settle(&job->copies, wall_s);
@@ -69,10 +69,5 @@ void job_wind_up(struct job *job)
         job_account_resumed(&job->account, -1.0, UINT_MAX, job->steps.now.steps);
     out->ettr_worst_hour = job_window_worst_hour(job->account.window, wall_s);
     fleet_skipped(job->fleet, job_greater(job->clock.exposed_s, job->clock.fleet_s), &out->skipped);
-    bool cut = job_end_is_limit(out->end) || out->end == JOB_END_stopped;
-    if (job->spec->duration_s > job->clock.at_s && !cut) {
-        wall_s = job->spec->duration_s;
-        job_account_spend(&job->account, job->clock.at_s, wall_s, BADPUT_idle);
-    }
     job_account_end(&job->account, job->spec, &job->steps.now, job->steps.ideal_step_s, wall_s);
 }

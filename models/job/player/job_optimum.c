@@ -57,7 +57,7 @@ static double wall_of(struct trial *trial, uint64_t seed, double most_s, double 
     job_run_in(trial->arena, &spec, trial->conditions, seed, NULL, &result);
     *steps += result.steps_completed;
     if (result.finished)
-        return result.wall_s - result.badput_s[BADPUT_idle];
+        return result.wall_s;
     return by_work ? INFINITY : spec.duration_s; /* a limit may have ended it before */
 }
 

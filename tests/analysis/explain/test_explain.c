@@ -130,7 +130,7 @@ static void test_waterfall_of_weeks(void **state)
             " exposed_ep_s = 0, exposed_pp_s = 0, exposed_dp_s = 0, offload_s = 0, optimizer_s = 0,"
             " host_s = 0, straggler_s = 0, wall_s = 100, useful_s = 80, checkpoint_s = 5,"
             " lost_work_s = 10, detect_s = 0, restart_s = 5, wait_s = 0, degraded_s = 0,"
-            " maintenance_s = 0, idle_s = 0, ended = 'done', checkpoint_policy = 'sync',"
+            " maintenance_s = 0, ended = 'done', checkpoint_policy = 'sync',"
             " checkpoint_interval_by = 'time', recovery = 'restart'");
     assert_true(waterfall_of(&f.record, &w, &f.error));
     near(w.terms[WATERFALL_masked_scores].seconds, -1e-4);

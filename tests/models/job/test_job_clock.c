@@ -129,9 +129,8 @@ static void test_account(void **state)
     job_account_decided(&account, true, false);
     job_account_resumed(&account, 80.0, 1, 3);
     job_account_planned(&account);
-    job_account_spend(&account, 80.0, 100.0, BADPUT_maintenance);
+    job_account_spend(&account, 80.0, 110.0, BADPUT_maintenance);
     job_account_finished(&account, JOB_END_done);
-    job_account_spend(&account, 100.0, 110.0, BADPUT_idle);
     struct ledger_mark kept = {.progress = 7, .steps = 4, .useful_s = 28.0, .degraded_s = 2.0};
     job_account_end(&account, &spec, &kept, 8.0, 110.0);
 

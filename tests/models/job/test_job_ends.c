@@ -219,6 +219,34 @@ static void test_search_has_a_budget(void **state)
     job_case_free(&job);
 }
 
+/* The time after the end of the work is no part of the run: a duration of twice as long or 1,000
+ * times changes nothing that is told of it. */
+static void test_done_before_its_time(void **state)
+{
+    static const double times[] = {2.0, 1000.0};
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct job_case job;
+        struct job_result by_work, out;
+        job_case_make(&job, 200.0 * HOUR, 10.0);
+        job_case_nodes(&job, 2, 1, "wait-for-repair");
+        job_case_save(&job, HOUR, 60.0, 5.0);
+        job_case_fail(&job, 20.0 * HOUR);
+        job.spec.cost.gpu_hour_usd = 2.0;
+        job.spec.cost.storage_hour_usd = 3.0;
+        job_case_play(&job, seed, &by_work);
+        assert_true(by_work.finished && by_work.interruptions > 0 && by_work.goodput < 1.0);
+        for (unsigned i = 0; i < sizeof times / sizeof *times; i++) {
+            job.spec.duration_s = times[i] * by_work.wall_s;
+            job_case_play(&job, seed, &out);
+            assert_true(out.finished && out.end == JOB_END_done);
+            assert_true(out.wall_s == by_work.wall_s && out.goodput == by_work.goodput);
+            assert_true(out.ettr == by_work.ettr && out.cost_usd == by_work.cost_usd);
+            assert_true(out.interruptions == by_work.interruptions);
+        }
+        job_case_free(&job);
+    }
+}
+
 static void test_names(void **state)
 {
     for (unsigned i = 0; i < JOB_END_COUNT; i++) {
@@ -241,6 +269,7 @@ int main(void)
         CASE(test_no_node_left),
         CASE(test_watched),
         CASE(test_search_has_a_budget),
+        CASE(test_done_before_its_time),
         CASE(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

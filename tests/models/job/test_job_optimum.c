@@ -182,7 +182,7 @@ static bool better(struct search *search, double interval_s)
                 return false;
         }
         job_run(&search->at.spec, search->at.conditions, 5 + i, NULL, &result);
-        wall_s += result.wall_s - result.badput_s[BADPUT_idle];
+        wall_s += result.wall_s;
         if (!result.finished)
             return false;
     }
@@ -333,7 +333,7 @@ static void rates_of(const struct job_case *given, double interval_s, double *ra
     for (unsigned i = 0; i < WEEKS; i++) {
         struct job_result result;
         job_run_in(arena, &job.spec, job.conditions, 1000 + i, NULL, &result);
-        rates[i] = result.steps_completed / (result.wall_s - result.badput_s[BADPUT_idle]);
+        rates[i] = result.steps_completed / result.wall_s;
     }
     arena_destroy(arena);
 }

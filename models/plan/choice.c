@@ -24,7 +24,7 @@ enum {
 };
 
 /* Of memory is left to what varies from step to step by who is free to choose the microbatch. */
-static const double room_ratio = 0.03;
+static const double room_ratio = 0.03; /* fastest_of says it */
 
 struct chooser {
     struct arena *arena;
@@ -63,12 +63,12 @@ static void tell(struct chooser *h, enum choice_key key, const char *value, cons
 
 static void choose_attention(struct chooser *h)
 {
-    struct configuration *c = h->c;
+    struct training_spec *t = &h->c->training;
     if (!is_open(h, CHOICE_ATTENTION))
         return;
-    c->training.attention = (int)choice_attention(c);
-    tell(h, CHOICE_ATTENTION, attention_kernel_names[c->training.attention],
-         choice_attention_why(h->arena, c));
+    t->attention = (int)choice_attention(h->c);
+    tell(h, CHOICE_ATTENTION, attention_kernel_names[t->attention],
+         choice_attention_why(h->arena, h->c));
 }
 
 static void choose_sequence_parallel(struct chooser *h)
@@ -223,12 +223,14 @@ static const char *fastest_of(const struct chooser *h, unsigned fitting, unsigne
                               const char *what)
 {
     const bool roomy = h->budget.usable_bytes < h->c->gpu.hbm.usable_bytes;
-    const char *spare =
-        roomy ? arena_format(h->arena, " with %.0f %% of memory to spare", 100.0 * room_ratio) : "";
+    const char *spare = roomy ? " with 3 % of memory to spare" : "";
     if (fitting == 0)
         return "nothing fits; the least memory";
-    return fitting == 1 ? arena_format(h->arena, "nothing else fits%s", spare)
-                        : arena_format(h->arena, "fastest of %u%s that fit%s", timed, what, spare);
+    if (fitting == 1)
+        return arena_format(h->arena, "nothing else fits%s", spare);
+    return timed > 0 ? arena_format(h->arena, "fastest of %u%s that fit%s", timed, what, spare)
+                     : arena_format(h->arena, "the first of %u%s that fit%s; none was timed",
+                                    fitting, what, spare);
 }
 
 static const char *why_fastest(const struct chooser *h)

@@ -321,6 +321,12 @@ static void splits_without_a_time(void **state)
     struct scenario *s = scenario_read("t.yaml", text, strlen(text), NULL, &error);
     assert_non_null(s);
     assert_true(configuration_ranks(&s->configuration) == 24);
+    unsigned untimed = 0;
+    for (unsigned i = 0; i < s->choices.count; i++) {
+        assert_null(strstr(s->choices.rows[i].why, "fastest of 0"));
+        untimed += strstr(s->choices.rows[i].why, "none was timed") != NULL;
+    }
+    assert_true(untimed > 0);
     scenario_destroy(s);
 }
 

@@ -122,12 +122,6 @@ static bool is_spent(const struct chooser *h)
     return h->budget.passes > h->budget.passes_max;
 }
 
-static bool spend_and_fit(struct chooser *h, const struct configuration *c)
-{
-    h->budget.passes += trial_passes(c);
-    return trial_fits(c, h->budget.usable_bytes);
-}
-
 /* `whole`: has the step itself been played? Of one with many microbatches a part tells the rest. */
 static double spend_and_time(struct chooser *h, const struct configuration *c, bool *whole)
 {
@@ -151,7 +145,8 @@ static bool try_level(struct chooser *h, const struct configuration *c, struct t
         out->s_per_token = spend_and_time(h, c, &whole);
     if (whole)
         return true;
-    const bool fits = spend_and_fit(h, c);
+    h->budget.passes += trial_passes(c);
+    const bool fits = trial_fits(c, h->budget.usable_bytes);
     if (out != NULL && !fits)
         out->s_per_token = INFINITY;
     return fits;
@@ -222,8 +217,8 @@ static const char *spell_count(const struct chooser *h, uint64_t count)
 static const char *fastest_of(const struct chooser *h, unsigned fitting, unsigned timed,
                               const char *what)
 {
-    const bool roomy = h->budget.usable_bytes < h->c->gpu.hbm.usable_bytes;
-    const char *spare = roomy ? " with 3 % of memory to spare" : "";
+    const double all_bytes = h->c->gpu.hbm.usable_bytes;
+    const char *spare = h->budget.usable_bytes < all_bytes ? " with 3 % of memory to spare" : "";
     if (fitting == 0)
         return "nothing fits; the least memory";
     if (fitting == 1)

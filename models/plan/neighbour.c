@@ -71,8 +71,8 @@ static void add_switches(struct list *l)
     c = *l->from;
     c.layout.pipeline.vpp = 1;
     c.layout.pipeline.schedule = &schedule_one_f_one_b;
-    if (l->from->layout.pipeline.vpp > 1)
-        add(l, MOVE_CHUNKS, &c);
+    if (l->from->layout.pp > 1 && l->from->layout.pipeline.schedule != &schedule_one_f_one_b)
+        add(l, MOVE_SCHEDULE, &c);
     c = *l->from;
     c.software.memory.expandable_segments = true;
     if (!l->from->software.memory.expandable_segments)

@@ -15,7 +15,7 @@ enum neighbour_move {
     MOVE_MICROBATCH, /* half of it */
     MOVE_RECOMPUTE,  /* the next level that frees something */
     MOVE_SEQUENCE_PARALLEL,
-    MOVE_CHUNKS,   /* 1f1b in place of an interleaved schedule */
+    MOVE_SCHEDULE, /* 1f1b in place of another: none holds less of a pipeline */
     MOVE_SEGMENTS, /* expandable segments of the allocator */
     MOVE_TP,       /* twice as many, half the replicas */
     MOVE_TP_SPLIT, /* the same with sequence parallelism */

@@ -18,7 +18,7 @@ static bool move_shrinks(enum neighbour_move move, enum tenant tenant)
         return activations;
     case MOVE_RECOMPUTE:
     case MOVE_SEQUENCE_PARALLEL:
-    case MOVE_CHUNKS:
+    case MOVE_SCHEDULE:
         return tenant == TENANT_ACTIVATIONS;
     case MOVE_SEGMENTS:
         return tenant == TENANT_FRAGMENTATION;
@@ -64,7 +64,7 @@ static const char *word_of(const struct neighbour *n)
         [MOVE_MICROBATCH] = "smaller microbatch",
         [MOVE_RECOMPUTE] = "more recomputation",
         [MOVE_SEQUENCE_PARALLEL] = "sequence_parallel",
-        [MOVE_CHUNKS] = "fewer chunks",
+        [MOVE_SCHEDULE] = "1f1b",
         [MOVE_SEGMENTS] = "expandable segments of the allocator",
         [MOVE_TP] = "more tp",
         [MOVE_PP] = "more pp",

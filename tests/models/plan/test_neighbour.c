@@ -76,7 +76,7 @@ static void test_moves(void **state)
     assert_int_equal(counts[MOVE_SHARDING], 5); /* all but zero-0 */
     assert_int_equal(counts[MOVE_MICROBATCH], 1);
     assert_int_equal(counts[MOVE_SEQUENCE_PARALLEL], 1);
-    assert_int_equal(counts[MOVE_CHUNKS], 0);
+    assert_int_equal(counts[MOVE_SCHEDULE], 0);
     assert_int_equal(counts[MOVE_TP], 1);
     assert_int_equal(counts[MOVE_TP_SPLIT], 1);
     assert_int_equal(counts[MOVE_PP], 1);
@@ -98,7 +98,7 @@ static void test_moves(void **state)
     c.layout.pipeline.schedule = &schedule_interleaved;
     c.layout.pipeline.vpp = 2;
     moves_of(&c, counts);
-    assert_int_equal(counts[MOVE_CHUNKS], 1);
+    assert_int_equal(counts[MOVE_SCHEDULE], 1);
     assert_int_equal(counts[MOVE_PP], 0); /* four layers are no eight chunks */
 }
 
@@ -232,6 +232,13 @@ static void test_spelling(void **state)
     c.layout.pipeline.vpp = 2;
     search(arena, &c, &found);
     assert_true(has(&found, "layout.schedule=1f1b layout.vpp=1"));
+    c = sized(1, 2, 2, 4); /* all microbatches in flight */
+    c.layout.pipeline.schedule = &schedule_gpipe;
+    search(arena, &c, &found);
+    assert_true(has(&found, "layout.schedule=1f1b"));
+    c.layout.pp = 1; /* there is no order */
+    search(arena, &c, &found);
+    assert_false(has(&found, "layout.schedule=1f1b"));
     arena_destroy(arena);
 }
 

@@ -191,6 +191,8 @@ void configuration_check_experts(struct rule_report *r)
     }
     if (!experts && c->layout.ep > 1)
         rule_say(r, false, "layout.ep", "a dense model has no experts to share: remove ep");
+    if (!experts && c->layout.etp > 1)
+        rule_say(r, false, "layout.etp", "a dense model has no experts to cut: remove etp");
     if (!experts)
         return;
     check_shape(r);

@@ -157,7 +157,7 @@ static void add_shares(struct space *s, struct plan_layout layout)
     for (uint64_t ep = 1; ep > 0 && ep <= ranks; ep = plan_share_after(s->base, ep)) {
         layout.ep = (uint32_t)ep;
         layout.etp = (uint32_t)plan_share_etp(s->base, ep);
-        if (ranks % ((layout.etp > 0 ? layout.etp : layout.tp) * ep) == 0)
+        if (held(s, PLAN_ETP) || ranks % ((layout.etp > 0 ? layout.etp : layout.tp) * ep) == 0)
             add_microbatches(s, layout);
     }
 }
@@ -225,8 +225,6 @@ static struct plan_splits splits_of(const struct space *s)
         .cp = range_of(s, PLAN_CP, c->layout.cp, most_context(c)),
         .pp = range_of(s, PLAN_PP, c->layout.pp, most_stages),
     };
-    if (splits.pp.first > most_stages) /* held, and no layers for them */
-        splits.tp.last = 0;
     return splits;
 }
 

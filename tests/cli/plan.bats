@@ -132,6 +132,30 @@ YAML
     said "takes true or false"
 }
 
+@test "plan --why: a value that the model cannot have is a broken rule, one without effect is said" {
+    for why in ep=2 etp=2 tp=2,ep=4; do
+        # shellcheck disable=SC2086
+        expect 0 plan $small --why "$why"
+        shows "each breaks a rule, as this one does:"
+        key=${why#*,}
+        shows "it breaks a rule: layout.${key%=*}: a dense model has no experts"
+        # shellcheck disable=SC2086
+        expect 0 plan $small --why "$why" --json
+        jq -e '.why.layout | .fate == "rule" and .sentence != null and .least_bytes == null' out
+    done
+    # shellcheck disable=SC2086
+    expect 0 plan $small --why vpp=2,pp=1
+    shows "it breaks a rule: layout.vpp: with pp = 1 there is no pipeline"
+    expect 0 plan --model llama2-7b --gpu a100-80gb-sxm --gpus 64 --global-batch 64 --why pp=64
+    shows "32 layers are fewer than pp x vpp = 64 x 1 = 64 chunks"
+    # shellcheck disable=SC2086
+    expect 0 plan $small --why sp=true,tp=1
+    shows "sequence_parallel has nothing to split with tp = 1: it changes nothing"
+    # shellcheck disable=SC2086
+    expect 0 plan $small --why sp=true,tp=2
+    ! grep -q "it changes nothing" out || false
+}
+
 @test "plan: what does not fit at all" {
     expect 4 plan --model llama3-70b --gpu a100-40gb-sxm --gpus 8 --global-batch 8
     shows "Nothing fits"
@@ -196,6 +220,10 @@ assert plan["layouts"] and any(l["ep"] > 1 for l in plan["layouts"])
 assert all(8 % l["ep"] == 0 for l in plan["layouts"])'
     expect 0 plan --model mixtral-8x7b --set model.layers=8 --gpu h100-80gb-sxm --gpus 16 --why ep=3
     shows "layout.ep: 8 experts are not divisible by ep = 3"
+    expect 0 plan --model mixtral-8x7b --set model.layers=8 --gpu h100-80gb-sxm --gpus 16 --why etp=3
+    shows "it breaks a rule: layout.etp: an expert is on one rank or shared by"
+    expect 0 plan --model mixtral-8x7b --set model.layers=8 --gpu h100-80gb-sxm --gpus 16 --why etp=2,ep=4 --json
+    jq -e '.why.layout.played.step_time_s > 0 and .why.layout.ep == 4' out
     expect 2 plan "$SCENARIOS/memory/rule-of-thumb-671b.yaml" --hold ep --set layout.ep=best
     said "--hold ep: layout.ep is not said; give it with --set"
 }

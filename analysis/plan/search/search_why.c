@@ -7,6 +7,7 @@
 #include "analysis/plan/search/search_lead.h"
 #include "analysis/plan/search/search_terms.h"
 #include "models/plan/trial.h"
+#include "sim/check.h"
 
 enum {
     BREAKS_READ = 16,
@@ -58,7 +59,7 @@ static unsigned find_key(const char *name)
     static const char *const heads[PLAN_AXIS_COUNT] = {
         [PLAN_MICROBATCH] = "mb", [PLAN_SHARDING] = "shards", [PLAN_SEQUENCE_PARALLEL] = "sp"};
     for (unsigned i = 0; i < PLAN_KEY_COUNT; i++)
-        if ((i <= PLAN_DP || i == PLAN_RECOMPUTE_LAYERS) &&
+        if (i <= PLAN_RECOMPUTE_LAYERS &&
             (strcmp(plan_axis_names[i], name) == 0 ||
              (i < PLAN_AXIS_COUNT && heads[i] != NULL && strcmp(heads[i], name) == 0)))
             return i;
@@ -70,8 +71,9 @@ static bool read_word(const struct word *word, struct search_wish *w, struct err
     const unsigned key = find_key(word->key);
     if (key == PLAN_KEY_COUNT)
         return error_set(error,
-                         "%s is no key of a layout; they are tp, pp, cp, ep, dp, vpp, microbatch, "
-                         "schedule, recompute, recompute_layers, sharding and sequence_parallel",
+                         "%s is no key of a layout; they are tp, pp, cp, ep, etp, dp, vpp, "
+                         "microbatch, schedule, recompute, recompute_layers, sharding and "
+                         "sequence_parallel",
                          word->key);
     if ((w->held >> key & 1u) != 0 && key != PLAN_RECOMPUTE_LAYERS)
         return error_set(error, "%s is said twice", word->key);
@@ -109,6 +111,8 @@ static void grant(const struct search_wish *w, struct configuration *c)
     plan_layout_apply(&base, &layout, c);
     if ((w->held >> PLAN_EP & 1u) != 0) /* of a dense model too, which a rule forbids */
         c->layout.ep = w->layout.ep;
+    if ((w->held >> PLAN_ETP & 1u) != 0)
+        c->layout.etp = w->layout.etp;
 }
 
 /* How far a row came; of two that came as far the leaner, or the faster. */
@@ -125,13 +129,27 @@ static bool further(const struct search_row *a, const struct search_row *b)
     return held || a->fate == FATE_LEDGER ? a->least_bytes < b->least_bytes : a->pass_s < b->pass_s;
 }
 
-static void say_rule(struct search_verdict *v)
+/* Is it about one of the keys that were named? */
+static bool named(const struct search_wish *w, const char *key)
+{
+    for (unsigned i = 0; i < PLAN_KEY_COUNT; i++)
+        if ((w->held >> i & 1u) != 0 && strcmp(strrchr(key, '.') + 1, plan_axis_names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* The first rule that it breaks, and the first warning about a key that was named. */
+static void say_rules(const struct search_wish *w, struct search_verdict *v)
 {
     struct rule_break breaks[BREAKS_READ];
     const unsigned count = configuration_check(&v->c, breaks, BREAKS_READ);
-    for (unsigned i = 0; i < count && i < BREAKS_READ && v->rule[0] == '\0'; i++)
-        if (!breaks[i].warning)
-            snprintf(v->rule, sizeof v->rule, "%s", breaks[i].text);
+    for (unsigned i = 0; i < count && i < BREAKS_READ; i++) {
+        const struct rule_break *b = &breaks[i];
+        if (!b->warning && v->rule[0] == '\0')
+            snprintf(v->rule, sizeof v->rule, "%s", b->text);
+        if (b->warning && v->warning[0] == '\0' && named(w, b->key))
+            snprintf(v->warning, sizeof v->warning, "%s", b->text);
+    }
 }
 
 /* A ledger of all stages on a card with so much memory; NULL: it cannot be played. */
@@ -199,7 +217,7 @@ static void compare(const struct search *s, struct search_verdict *v)
         v->lost_s[part] = v->leader.breakdown_s[part] - first->breakdown_s[part];
 }
 
-static void explain(const struct search *s, struct search_verdict *v)
+static void explain(const struct search *s, const struct search_wish *w, struct search_verdict *v)
 {
     const struct search *found = v->found;
     for (uint32_t i = 0; i < found->row_count; i++)
@@ -213,12 +231,12 @@ static void explain(const struct search *s, struct search_verdict *v)
     }
     if (v->row == NULL)
         return;
-    plan_layout_apply(s->base, &v->row->layout, &v->c);
+    plan_layout_apply(found->base, &v->row->layout, &v->c);
     if (v->played)
         v->missed = search_terms_broken(&s->question.terms, &v->leader);
-    if (v->row->fate == FATE_RULE)
-        say_rule(v);
-    else if (!v->played)
+    say_rules(w, v);
+    CHECK((v->row->fate == FATE_RULE) == (v->rule[0] != '\0'));
+    if (v->row->fate != FATE_RULE && !v->played)
         find_overflow(v);
 }
 
@@ -237,7 +255,7 @@ bool search_why(const struct search *s, const struct search_wish *wish, struct s
     *out = (struct search_verdict){.found = NULL};
     if (!search_run(&question, &out->found, error))
         return false;
-    explain(s, out);
+    explain(s, wish, out);
     return true;
 }
 

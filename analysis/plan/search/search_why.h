@@ -22,6 +22,7 @@ struct search_verdict {
     const struct search_row *row; /* the best of it, or the one that came furthest; NULL: none */
     struct configuration c;       /* its */
     char rule[320];               /* FATE_RULE: the sentence; else "" */
+    char warning[320];            /* of a key that was named, such as that it changes nothing */
     /* Of what does not fit: what it would need, and where memory ends first. */
     struct search_overflow {
         bool known, on_host; /* not of a card: of its node's CPUs */

@@ -13,8 +13,10 @@ const char report_why_lines[] =
     "  no layout has these values: tp x pp x cp x dp is the number of GPUs, {.gpus} here\n"
     "{else}"
     "  {matched} layouts have these values; "
-    "{if .fits}the best of them{else}none fits, and this one came furthest{end}:\n"
+    "{if .fits}the best of them{else}{if .broken}each breaks a rule, as this one does{else}none "
+    "fits, and this one came furthest{end}{end}:\n"
     "  {wrap .words 2}"
+    "{if .warning}  {wrap .warning 2}{end}"
     "{if .broken}  it breaks a rule: {.rule}: {.broken}\n{end}"
     "{each .lost}"
     "{if .late}"
@@ -34,7 +36,8 @@ const char report_why_lines[] =
     "{each .parts}    {.part<13} {.seconds:+time}\n{end}"
     "{end}{end}{end}"
     "{each .overflow}"
-    "{if not first_failure}  its state and activations alone take {.least_bytes}\n{end}"
+    "{if not first_failure}{if .least_bytes}  its state and activations alone take "
+    "{.least_bytes}\n{end}{end}"
     "{each first_failure}"
     "{if .on_host}"
     "  it does not fit: the node of rank {rank:digits} keeps {needed_bytes} in the memory of its "
@@ -73,6 +76,11 @@ static void set_failure(struct fact *in, const struct search_overflow *f)
     document_flag(o, ".on_host", f->on_host);
 }
 
+static double least_bytes(const struct search_row *row)
+{
+    return row->least_bytes > 0.0 ? row->least_bytes : (double)NAN;
+}
+
 static void set_layout(struct fact *in, const struct search_verdict *v)
 {
     const struct search_row *row = v->row;
@@ -83,8 +91,7 @@ static void set_layout(struct fact *in, const struct search_verdict *v)
     document_word(o, "sentence", v->rule[0] != '\0' ? v->rule : NULL);
     document_real(o, "least_step_time_s", IN_SECONDS,
                   row->least_s > 0.0 ? row->least_s : (double)NAN);
-    document_real(o, "least_bytes", IN_BYTES,
-                  row->least_bytes > 0.0 ? row->least_bytes : (double)NAN);
+    document_real(o, "least_bytes", IN_BYTES, least_bytes(row));
     set_failure(o, &v->overflow);
     document_word(o, "missed", v->missed != FATE_OPEN ? search_fate_names[v->missed] : NULL);
     struct fact *played = document_object_if(v->played, o, "played");
@@ -138,6 +145,7 @@ void report_why(struct fact *in, const struct search *search, const struct searc
     document_null(o, ".words");
     document_null(o, ".broken");
     document_null(o, ".rule");
+    document_null(o, ".warning");
     document_null(o, ".fits");
     document_null(o, ".lost");
     document_null(o, ".overflow");
@@ -148,6 +156,7 @@ void report_why(struct fact *in, const struct search *search, const struct searc
     const bool broken = v->rule[0] != '\0';
     document_word(o, ".broken", broken ? v->rule : NULL);
     document_word(o, ".rule", v->row->rule);
+    document_word(o, ".warning", v->warning[0] != '\0' ? v->warning : NULL);
     document_flag(o, ".fits", v->played);
     struct fact *lost = document_object_if(!broken && v->played, o, ".lost");
     if (lost != NULL) {
@@ -158,7 +167,7 @@ void report_why(struct fact *in, const struct search *search, const struct searc
     }
     if (!broken && !v->played) {
         struct fact *overflow = document_object(o, ".overflow");
-        document_real(overflow, ".least_bytes", IN_BYTES, v->row->least_bytes);
+        document_real(overflow, ".least_bytes", IN_BYTES, least_bytes(v->row));
         set_failure(overflow, &v->overflow);
     }
 }

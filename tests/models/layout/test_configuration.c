@@ -259,6 +259,21 @@ static void test_sharding(void **state)
     assert_true(lower_case_breaks(&c, "layout.sharding", true));
 }
 
+/* No experts to cut, or to share. */
+static void test_dense(void **state)
+{
+    struct configuration c = sized(1, 1, 1, 1, 1);
+    c.layout.etp = 2;
+    assert_true(lower_case_breaks(&c, "layout.etp", false));
+    assert_false(lower_case_breaks(&c, "layout.ep", false));
+    c.layout.ep = 2;
+    c.layout.etp = 1;
+    assert_true(lower_case_breaks(&c, "layout.ep", false));
+    assert_false(lower_case_breaks(&c, "layout.etp", false));
+    c.layout.ep = 1;
+    assert_int_equal(lower_case_errors(&c), 0);
+}
+
 static void test_model(void **state)
 {
     struct configuration c = sized(1, 1, 1, 1, 1);
@@ -381,19 +396,13 @@ static void test_capacity(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sound),
-        cmocka_unit_test(test_world),
-        cmocka_unit_test(test_heads),
-        cmocka_unit_test(test_sequence),
-        cmocka_unit_test(test_nvlink_domain),
-        cmocka_unit_test(test_batch),
-        cmocka_unit_test(test_stages),
-        cmocka_unit_test(test_sharding),
-        cmocka_unit_test(test_model),
-        cmocka_unit_test(test_hostile_numbers),
-        cmocka_unit_test(test_capacity),
-        cmocka_unit_test(test_even_stages),
-        cmocka_unit_test(test_given_stages_even),
+        cmocka_unit_test(test_sound),           cmocka_unit_test(test_world),
+        cmocka_unit_test(test_heads),           cmocka_unit_test(test_sequence),
+        cmocka_unit_test(test_nvlink_domain),   cmocka_unit_test(test_batch),
+        cmocka_unit_test(test_stages),          cmocka_unit_test(test_sharding),
+        cmocka_unit_test(test_model),           cmocka_unit_test(test_dense),
+        cmocka_unit_test(test_hostile_numbers), cmocka_unit_test(test_capacity),
+        cmocka_unit_test(test_even_stages),     cmocka_unit_test(test_given_stages_even),
         cmocka_unit_test(test_recompute),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -112,8 +112,8 @@ static bool split_rule(const struct naive *n, uint64_t tp, uint64_t cp, uint64_t
     const bool cp_good = is_held(n, PLAN_CP)
                              ? cp == c->layout.cp
                              : is_power(cp) && (cp == 1 || c->training.sequence / cp >= 2048);
-    return tp_good && cp_good && (!is_held(n, PLAN_PP) || pp == c->layout.pp) &&
-           pp <= c->model.layers + 2 &&
+    return tp_good && cp_good &&
+           (is_held(n, PLAN_PP) ? pp == c->layout.pp : pp <= c->model.layers + 2) &&
            tp * cp * pp * dp == c->cluster.nodes * c->cluster.node.gpus;
 }
 
@@ -285,7 +285,7 @@ static void held_axes_keep_their_values(void **state)
     for (unsigned k = 0; k < COUNT(shapes); k++) {
         struct configuration c = base_of(&machines[1], s, &shapes[k]);
         c.layout.tp = 2;
-        c.layout.pp = k % 2 == 0 ? 2 : 16; /* more stages than layers: none */
+        c.layout.pp = k % 2 == 0 ? 2 : 16; /* more stages than layers: the rules say it */
         c.layout.cp = k % 3 == 0 ? 1 : 2;
         c.layout.microbatch = 3;
         c.layout.ep = shapes[k].experts > 0 ? 2 : 0;

@@ -102,6 +102,9 @@ struct scenario *scenario_read(const char *path, const char *text, size_t text_b
 /* Reads it once more as it was read, with these sets after its own. */
 struct scenario *scenario_read_again(const struct scenario *scenario, const char *const *sets,
                                      unsigned set_count, struct error *error);
+/* The same with its layout open (scenario_options). */
+struct scenario *scenario_read_open(const struct scenario *scenario, const char *const *sets,
+                                    unsigned set_count, struct error *error);
 void scenario_destroy(struct scenario *scenario);
 /* Keeps what was chosen, in an arena of the caller's. */
 void scenario_keep_chosen(const struct scenario *scenario, struct arena *arena,

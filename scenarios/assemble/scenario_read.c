@@ -134,8 +134,8 @@ struct scenario *scenario_read(const char *path, const char *text, size_t text_b
     return NULL;
 }
 
-struct scenario *scenario_read_again(const struct scenario *scenario, const char *const *sets,
-                                     unsigned set_count, struct error *error)
+static struct scenario *read_with(const struct scenario *scenario, const char *const *sets,
+                                  unsigned set_count, bool layout_open, struct error *error)
 {
     const struct scenario_file *file = &scenario->file;
     struct arena *scratch = arena_create();
@@ -146,11 +146,24 @@ struct scenario *scenario_read_again(const struct scenario *scenario, const char
                                          .sets = all,
                                          .set_count = file->set_count + set_count,
                                          .has_seed = true,
-                                         .seed = scenario->configuration.seed};
+                                         .seed = scenario->configuration.seed,
+                                         .layout_open = layout_open};
     struct scenario *again =
         scenario_read(scenario->path, file->text, file->text_bytes, &how, error);
     arena_destroy(scratch);
     return again;
+}
+
+struct scenario *scenario_read_again(const struct scenario *scenario, const char *const *sets,
+                                     unsigned set_count, struct error *error)
+{
+    return read_with(scenario, sets, set_count, false, error);
+}
+
+struct scenario *scenario_read_open(const struct scenario *scenario, const char *const *sets,
+                                    unsigned set_count, struct error *error)
+{
+    return read_with(scenario, sets, set_count, true, error);
 }
 
 static bool read_change(void *context, const char *const *sets, unsigned count,

@@ -295,7 +295,7 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
     [ "$(jq .nearest.training_days out)" = "$best" ]
     # shellcheck disable=SC2086
     expect 4 plan $small --tokens 1T --deadline 30d --budget 0.01MUSD --why tp=8
-    for line in "miss the deadline" "No layout that fits meets the terms" "GPUs would be enough" "it buys" "it misses the deadline"; do
+    for line in "miss the deadline" "No layout that fits meets the terms" "the soonest, 64, take" "it buys" "it misses the deadline"; do
         shows "$line"
     done
     # shellcheck disable=SC2086
@@ -310,6 +310,31 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
     # shellcheck disable=SC2086
     expect 2 plan $small --best fastest
     said "step tokens cost days"
+}
+
+@test "plan --deadline: the GPUs that are said to keep it do, and none are said where none do" {
+    machine="--model llama3-8b --gpu h100-80gb-sxm --sequence 8192 --tokens 15T --top 1"
+    # shellcheck disable=SC2086
+    expect 4 plan $machine --gpus 64 --global-batch 384 --deadline 150d
+    gpus=$(sed -n 's/^  deadline  150 d: \([0-9]*\) GPUs keep it.*/\1/p' out)
+    [ "$gpus" -gt 64 ] && [ $((gpus % 8)) = 0 ]
+    days=$(sed -n 's/^  deadline .*; \([0-9.]*\) d, steps of .*/\1/p' out)
+    # shellcheck disable=SC2086
+    expect 0 plan $machine --gpus "$gpus" --global-batch 384 --deadline 150d --json
+    jq -e --argjson days "$days" '.layouts[0].training_days | . <= 150 and . < $days * 1.01' out
+    # a deadline that those just miss asks for more
+    # shellcheck disable=SC2086
+    expect 4 plan $machine --gpus 64 --global-batch 384 --deadline "$(jq -n "$days * 0.9")d"
+    [ "$(sed -n 's/^  deadline .*: \([0-9]*\) GPUs keep it.*/\1/p' out)" -gt "$gpus" ]
+    # a batch of 128 has work for 128 replicas
+    # shellcheck disable=SC2086
+    expect 4 plan $machine --gpus 64 --global-batch 128 --deadline 60d
+    shows "no number of GPUs that divides this batch keeps it"
+    shows "the soonest, 128, take 142 d"
+    # shellcheck disable=SC2086
+    expect 4 plan $machine --gpus 64 --global-batch 64 --deadline 60d
+    shows "no more GPUs divide this batch in whole nodes"
+    shows "--vary cluster.gpus=..."
 }
 
 @test "plan --most-gpus: every size up to it; --vary: what misses the terms says so" {

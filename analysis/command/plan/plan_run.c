@@ -7,6 +7,7 @@
 #include "analysis/command/line/command.h"
 #include "analysis/command/line/load.h"
 #include "analysis/command/line/stated_scenario.h"
+#include "analysis/command/plan/plan_larger.h"
 #include "analysis/command/plan/plan_machines.h"
 #include "analysis/command/plan/plan_measured.h"
 #include "analysis/command/plan/plan_weeks.h"
@@ -268,8 +269,11 @@ static int tell(struct plan_command *p, const struct search_wish *wish, double s
         }
     }
     struct search_batch batch = {.known = false};
+    struct plan_larger larger = {.known = false};
     if (!a->output.has_launch || a->output.json)
         search_batch_near(p->arena, p->search, &batch);
+    if (!a->output.json)
+        plan_larger_find(p->arena, a, p->scenario, p->search, &larger);
     if (a->output.pareto) {
         p->front = ARENA_NEW(p->arena, struct search_front);
         search_front_find(p->arena, p->search, p->front);
@@ -283,6 +287,7 @@ static int tell(struct plan_command *p, const struct search_wish *wish, double s
                              .why_text = a->output.why,
                              .front = p->front,
                              .batch = &batch,
+                             .larger = &larger,
                              .shift = &shift,
                              .line = run_line(p),
                              .seconds = seconds};

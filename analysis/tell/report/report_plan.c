@@ -14,8 +14,6 @@
 enum {
     PARTS_SHOWN = 4
 };
-#define HOPELESS_RATIO 0.5
-
 static const char head_lines[] =
     "{bold}{scenario:raw}{plain}\n"
     "  model     {.parameters} parameters; sequence {.sequence}, {.precision}, {.attention} "
@@ -55,6 +53,10 @@ static const char front_lines[] =
     "  training  {.training_s}{if not weeks} of such steps{end} for {.tokens} tokens"              \
     "{if training_usd}, {training_usd}{end}, with{if not weeks}out{end} failures\n"                \
     "{end}"
+#define MORE                                                                                       \
+    "\n            A larger batch can use more, or replicas of more GPUs: --vary "                 \
+    "cluster.gpus=... "                                                                            \
+    "searches\n"
 static const char first_lines[] =
     "{each .first}\n{bold}The first{plain}\n  step      {step_time_s}; 80 % of steps between {p10} "
     "and {p90}\n            {dim}{wrap model_error 12}{plain}            {dim}in "
@@ -69,8 +71,16 @@ static const char first_lines[] =
     "{.seconds/step_time_s>7}\n{end}\nTo run it: {.line:raw}\n{end}{if "
     ".nothing}\n{.nothing}\n{end}{each .near}\nNo layout that fits meets the terms. The fastest "
     "that fits takes {step_time_s} a step:\n  {wrap .words 2}" REPORT_WEEKS_LINES TRAINING
-    "{if .gpus_needed}  deadline  {.deadline_s}: at the same speed per GPU, {.gpus_needed} GPUs "
-    "would be enough\n{end}{if .tokens_bought}  budget    {terms.budget_usd}: it buys "
+    "{each .larger}  deadline  {.deadline_s}: "
+    "{if .keeps}{.gpus:digits} GPUs keep it ({.nodes:digits} x {.node}; {.training_s}"
+    "{if .with_failures} with failures{end}, steps of {.step_s}):\n"
+    "            {wrap .words 12}"
+    "{else}{if .gpus > 0}with tp {.tp}, pp {.pp} and cp {.cp} no number of GPUs that divides this "
+    "batch "
+    "keeps it;\n            the soonest, {.gpus:digits}, take {.training_s}"
+    "{if .with_failures} with failures{end}." MORE "{else}with tp {.tp}, pp {.pp} and cp {.cp} "
+    "no more GPUs divide this batch in whole nodes." MORE "{end}{end}{end}"
+    "{if .tokens_bought}  budget    {terms.budget_usd}: it buys "
     "{.tokens_bought} tokens\n{end}{end}{each better_batch}\nA batch of {global_batch} divides "
     "better than {.global_batch}: {layouts} layouts keep the rules instead of {own_layouts}, and "
     "the\nbest of them {if faster_ratio}has {.faster} more tokens a second{else}fits{end} "
@@ -290,29 +300,43 @@ static void show_first(struct fact *in, const struct plan_told *told)
     show_parts(o, first);
 }
 
-/* More GPUs fail more: what they would do cannot be told from a job that hardly gets on. */
-static bool hopeless(const struct search_leader *l)
+/* Which more GPUs would keep the deadline, as they were searched. */
+static void show_larger(struct fact *in, const struct search *search,
+                        const struct plan_larger *larger)
 {
-    return l->weeks != NULL && l->weeks->goodput_ratio < HOPELESS_RATIO;
+    const struct plan_layout *split = &search->near.row->layout;
+    struct fact *o = document_object_if(larger != NULL && larger->known, in, ".larger");
+    if (o == NULL)
+        return;
+    const bool any = larger->gpus > 0;
+    document_flag(o, ".keeps", larger->keeps);
+    document_flag(o, ".with_failures", larger->leader.weeks != NULL);
+    document_count(o, ".gpus", larger->gpus);
+    document_count(o, ".nodes", larger->nodes);
+    document_word(o, ".node", search->base->cluster.node.name);
+    document_count(o, ".tp", split->tp);
+    document_count(o, ".pp", split->pp);
+    document_count(o, ".cp", split->cp);
+    document_real(o, ".deadline_s", IN_SECONDS, search->question.terms.deadline_s);
+    document_real(o, ".training_s", IN_SECONDS, known_if(any, larger->leader.training_s));
+    document_real(o, ".step_s", IN_SECONDS, known_if(any, larger->leader.step_s));
+    document_word(o, ".words",
+                  any ? report_layout_words(o->arena, &larger->leader.row->layout) : NULL);
 }
 
-/* What a machine would need that runs as well for each GPU. */
-static void show_near(struct fact *in, const struct search *search)
+/* What a machine would need. */
+static void show_near(struct fact *in, const struct search *search,
+                      const struct plan_larger *larger)
 {
     const struct search_terms *terms = &search->question.terms;
     const struct search_leader *near = &search->near;
-    const struct configuration *c = search->base;
     struct fact *o = document_object(in, ".near");
     report_leader_facts(o, near, near->row, 0);
     document_word(o, ".words", report_layout_words(o->arena, &near->row->layout));
-    const bool late =
-        terms->deadline_s > 0.0 && near->training_s > terms->deadline_s && !hopeless(near);
-    document_real(
-        o, ".gpus_needed", IN_COUNT,
-        known_if(late, ceil((double)configuration_gpus(c) * near->training_s / terms->deadline_s)));
+    show_larger(o, search, larger);
     document_real(o, ".tokens_bought", IN_QUANTITY,
                   known_if(terms->budget_usd > 0.0 && near->training_usd > terms->budget_usd,
-                           c->training.tokens * terms->budget_usd / near->training_usd));
+                           search->base->training.tokens * terms->budget_usd / near->training_usd));
 }
 
 /* NULL: something leads, or fits. */
@@ -406,7 +430,7 @@ static void set_leaders(struct fact *o, const struct plan_told *told)
         show_leaders(o, told);
         show_first(o, told);
     } else if (s->has_near) {
-        show_near(o, s);
+        show_near(o, s, told->larger);
     }
     document_word(o, ".nothing", nothing(s));
     document_word(o, ".weeks_error", s->weeks_error.text);

@@ -12,6 +12,12 @@
 #include "analysis/tell/document/document.h"
 #include "scenarios/assemble/scenario.h"
 
+/* A larger cluster, where no layout of this one keeps the deadline. */
+struct plan_larger {
+    bool known, keeps;           /* keeps: the deadline; else `leader` is the soonest */
+    uint64_t gpus, nodes;        /* 0: no larger one takes this batch and split */
+    struct search_leader leader; /* its best with the split of the fastest here */
+};
 struct plan_told {
     const struct scenario *scenario;
     const struct search *search;
@@ -21,8 +27,9 @@ struct plan_told {
     const struct search_front *front;   /* NULL: not asked */
     const struct measured_shift *shift; /* of the first leader, by steps that the user measured */
     const struct search_batch *batch;   /* another that divides better, where there is one */
-    const char *line;                   /* the command that runs the first leader */
-    const struct launch_kind *launch;   /* of the first leader; NULL: no framework */
+    const struct plan_larger *larger;
+    const char *line;                 /* the command that runs the first leader */
+    const struct launch_kind *launch; /* of the first leader; NULL: no framework */
     const struct launch_text *launch_text;
     double seconds;
 };

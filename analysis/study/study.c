@@ -230,10 +230,19 @@ static bool read_points(struct study *study, FILE *notes, bool colour, struct er
     return true;
 }
 
+/* Goodput is a share of what the step itself could do: of points with other steps the slowest may
+ * have the most. */
+static enum study_metric usual_objective(const struct study *study)
+{
+    if (!study->weeks)
+        return METRIC_tokens_per_s;
+    return study->one_step ? METRIC_goodput : METRIC_tokens_per_day;
+}
+
 static bool choose_objective(struct study *study, struct error *error)
 {
     const char *asked = study->options->objective;
-    study->objective = study->weeks ? METRIC_goodput : METRIC_tokens_per_s;
+    study->objective = usual_objective(study);
     if (asked == NULL)
         return true;
     int found = metric_find(asked);

@@ -42,7 +42,9 @@ struct study_options {
     unsigned vary_count;
     uint64_t seeds;          /* replications of each point, or the most of them */
     double confidence_ratio; /* half width of the objective's interval to its mean; 0: all seeds */
-    const char *objective;   /* NULL: goodput, or tokens_per_s without weeks */
+    const char
+        *objective; /* NULL: goodput where all points have one step, else tokens a day; without
+                                weeks tokens_per_s */
     unsigned threads;
     uint64_t top; /* lists show the best so many points; 0: all */
     struct shard shard;
@@ -144,9 +146,12 @@ struct study_optimum {
     size_t tied;  /* points, itself included, that a paired test cannot tell from it; where every
                      point has one replication: that have the same value */
     size_t tied_first, tied_last;
+    const bool *is_tied;         /* by point */
+    bool all_tied;               /* of several that fit: none is better than another */
     double value, low95, high95; /* of the varied key, between points; NAN: not one numeric key,
                                     or the best lies at an end */
-    bool at_end, too_far_apart;  /* no parabola goes through the points around it */
+    bool at_end;                 /* of the values, and none between the ends is as good */
+    bool too_far_apart;          /* no parabola goes through the points around it */
 };
 void study_optimum(const struct study *study, struct study_optimum *out);
 

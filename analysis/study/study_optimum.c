@@ -123,14 +123,21 @@ static bool is_tied(const struct mean_curve *c, size_t point, size_t best)
 
 static void find_ties(const struct mean_curve *c, struct study_optimum *out)
 {
+    const struct study *study = c->study;
+    bool *ties = ARENA_ARRAY(study->arena, bool, study->point_count);
+    size_t fit = 0;
     out->tied_first = out->tied_last = out->point;
-    for (size_t p = 0; p < c->study->point_count; p++) {
-        if (p == out->point || (c->study->points[p].fits && is_tied(c, p, out->point))) {
+    for (size_t p = 0; p < study->point_count; p++) {
+        fit += study->points[p].fits;
+        ties[p] = p == out->point || (study->points[p].fits && is_tied(c, p, out->point));
+        if (ties[p]) {
             out->tied++;
             out->tied_first = p < out->tied_first ? p : out->tied_first;
             out->tied_last = p > out->tied_last ? p : out->tied_last;
         }
     }
+    out->is_tied = ties;
+    out->all_tied = fit > 1 && out->tied == fit;
 }
 
 /* Only where each point has a value do neighbours tell of each other. */
@@ -142,6 +149,15 @@ static bool is_whole(const struct study *study)
             return false;
     }
     return true;
+}
+
+/* Is a point between the ends as good? */
+static bool is_inside(const struct study_optimum *o, size_t last)
+{
+    for (size_t p = 1; p < last; p++)
+        if (o->is_tied[p])
+            return true;
+    return false;
 }
 
 void study_optimum(const struct study *study, struct study_optimum *out)
@@ -168,10 +184,11 @@ void study_optimum(const struct study *study, struct study_optimum *out)
     if (!out->found)
         return;
     find_ties(&c, out);
-    if (study->vary_count != 1 || !study->varies[0].numeric)
+    if (study->vary_count != 1 || !study->varies[0].numeric || out->all_tied)
         return;
-    size_t last = study->point_count - 1;
-    out->at_end = last > 0 && (out->point == 0 || out->point == last);
-    if (!out->at_end && last + 1 >= POINTS_MIN && is_whole(study))
+    const size_t last = study->point_count - 1;
+    const bool outermost = last > 0 && (out->point == 0 || out->point == last);
+    out->at_end = outermost && !is_inside(out, last);
+    if (!outermost && last + 1 >= POINTS_MIN && is_whole(study))
         find_vertex(&c, out);
 }

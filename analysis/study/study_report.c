@@ -17,7 +17,8 @@ enum {
 static const struct {
     enum study_metric metric;
     const char *title;
-} beside[] = {{METRIC_mfu, "MFU"},
+} beside[] = {{METRIC_goodput, "goodput"},
+              {METRIC_mfu, "MFU"},
               {METRIC_peak_reserved_bytes, "memory"},
               {METRIC_cost_usd_per_1e9_tokens, "10^9 tokens"}};
 enum {
@@ -191,9 +192,12 @@ static void print_point(const struct report_table *t, size_t p)
     print_shortage(out, &point->shortage);
     if (point->fits && s.count > 0) {
         const double share = t->most > 0.0 ? s.mean / t->most : 0.0;
-        bool best = t->list->optimum.found && p == t->list->optimum.point;
+        const struct study_optimum *o = &t->list->optimum;
+        const bool leads = o->found && o->is_tied[p];
         fprintf(out, "  %s%s", format_bar(share, BAR_WIDTH, t->session->utf8).s,
-                best ? "  best" : "");
+                !leads         ? ""
+                : o->tied == 1 ? "  best"
+                               : "  tied");
     }
     fputc('\n', out);
 }
@@ -234,13 +238,15 @@ const char *study_line(struct arena *arena, const char *command, const struct st
 }
 
 /* A range is widened; a list has no value between or beyond those that were given. */
-static void print_end(const struct session *session, const struct vary *vary, size_t point)
+static void print_end(const struct session *session, const struct vary *vary,
+                      const struct study_optimum *o)
 {
+    const char *which = o->tied == 1 ? "the best point" : "that point";
     if (vary->range)
-        fputs("  the best point lies at an end of the range: widen it\n", session->out);
+        fprintf(session->out, "  %s lies at an end of the range: widen it\n", which);
     else
-        fprintf(session->out, "  the best point is the %s value of the list: none %s was played\n",
-                point == 0 ? "lowest" : "highest", point == 0 ? "below" : "above");
+        fprintf(session->out, "  %s is the %s value of the list: none %s was played\n", which,
+                o->point == 0 ? "lowest" : "highest", o->point == 0 ? "below" : "above");
 }
 
 static void print_interval(const struct session *session, const struct study *study,
@@ -248,7 +254,7 @@ static void print_interval(const struct session *session, const struct study *st
 {
     const struct vary *vary = &study->varies[0];
     if (o->at_end && study->points[o->point].fits)
-        print_end(session, vary, o->point);
+        print_end(session, vary, o);
     if (o->too_far_apart)
         fputs(
             "  the points around it are too far apart to say where between them the optimum lies\n",
@@ -274,31 +280,55 @@ static void print_marks(const struct session *session, const struct study_marks 
             format_time(m->daly_s).s, format_time(m->exact_s).s);
 }
 
-static void print_ties(const struct session *session, const struct study *study,
+/* Have the tied points one value for each seed? */
+static bool are_alike(const struct study *study, const struct study_optimum *o)
+{
+    const struct study_point *lead = &study->points[o->point];
+    for (size_t p = o->tied_first; p <= o->tied_last; p++) {
+        const struct study_point *point = &study->points[p];
+        const size_t have = point->replications, count = lead->replications;
+        for (size_t r = 0; o->is_tied[p] && r < (have < count ? have : count); r++)
+            if (point->values[r][study->objective] != lead->values[r][study->objective])
+                return false;
+    }
+    return true;
+}
+
+/* The best point; or those that share the first place, and which of them has the best mean. */
+static void print_lead(const struct session *session, const struct study *study,
                        const struct study_optimum *o)
 {
-    size_t others = o->tied - 1;
-    const char *points = others == 1 ? "point" : "points";
-    if (others > 0 && study_single(study))
-        fprintf(session->out, "  %zu other %s the same\n", others,
-                others == 1 ? "point has" : "points have");
-    else if (others > 0)
-        fprintf(session->out, "  %zu %s cannot be told apart from it with these seeds\n", others,
-                points);
-    if (study->weeks && study_single(study))
-        fputs("  one seed does not tell how far the next one lies: take --seeds 40 or more\n",
-              session->out);
+    FILE *out = session->out;
+    const struct study_metric_info *objective = &study_metrics[study->objective];
+    const char *value = arena_format(study->arena, "%s",
+                                     metric_text(study->objective, point_mean(study, o->point)).s);
+    char cells[CELLS_SIZE] = "the scenario as it is";
+    if (study->vary_count > 0)
+        point_cells(study, o->point, true, cells, sizeof cells);
+    if (o->tied == 1) {
+        fprintf(out, "\nbest %s: %s at %s\n", objective->name, value, cells);
+        return;
+    }
+    const bool alike = are_alike(study, o);
+    const char *many =
+        arena_format(study->arena, "%s%zu points", o->all_tied ? "all " : "", o->tied);
+    fprintf(out, "\ntied for the best %s: %s%s\n", objective->name,
+            o->all_tied && o->tied == 2 ? "both points" : many,
+            alike ? " have the same" : ", which these seeds cannot tell apart");
+    if (alike)
+        fprintf(out, "  it is %s, first at %s\n", value, cells);
+    else
+        fprintf(out, "  the %s mean of them: %s at %s\n",
+                objective->larger_is_better ? "highest" : "lowest", value, cells);
 }
 
 static void print_best(const struct session *session, const struct study *study,
                        const struct study_optimum *o)
 {
-    char cells[CELLS_SIZE] = "the scenario as it is";
-    if (study->vary_count > 0)
-        point_cells(study, o->point, true, cells, sizeof cells);
-    fprintf(session->out, "\nbest %s: %s at %s\n", study_metrics[study->objective].name,
-            metric_text(study->objective, point_mean(study, o->point)).s, cells);
-    print_ties(session, study, o);
+    print_lead(session, study, o);
+    if (study->weeks && study_single(study))
+        fputs("  one seed does not tell how far the next one lies: take --seeds 40 or more\n",
+              session->out);
     if (study->vary_count == 1)
         print_interval(session, study, o);
     print_marks(session, &study->points[o->point].marks);

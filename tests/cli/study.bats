@@ -22,7 +22,7 @@ YAML
     [ "$(sql weeks.study.db "select count(*) from study_result where metric = 'goodput'")" = 780 ]
     [ "$(sql weeks.study.db "select value from meta where key = 'complete'")" = 1 ]
     # badput tiles the wall clock in every replication
-    [ "$(sql weeks.study.db "select count(*) from (select point, seed, sum(case when metric = 'wall_s' then -value else value end) as off from study_result where metric in ('wall_s', 'useful_s', 'checkpoint_s', 'lost_work_s', 'detect_s', 'restart_s', 'wait_s', 'degraded_s', 'maintenance_s', 'idle_s') group by point, seed) where abs(off) > 604800e-9")" = 0 ]
+    [ "$(sql weeks.study.db "select count(*) from (select point, seed, sum(case when metric = 'wall_s' then -value else value end) as off from study_result where metric in ('wall_s', 'useful_s', 'checkpoint_s', 'lost_work_s', 'detect_s', 'restart_s', 'wait_s', 'degraded_s', 'maintenance_s') group by point, seed) where abs(off) > 604800e-9")" = 0 ]
 }
 
 @test "the same for any number of threads" {
@@ -249,6 +249,36 @@ json() { sql :memory: "select $1 from (select readfile('out') as j)"; }
     [ "$(json "json_type(j, '$.optimum.value') || ' ' || (select count(*) from json_each(j, '$.optimum.vary'))")" = "null 2" ]
     # and the point that it names is the best of all
     [ "$(json "(select json_extract(value, '$.point') from json_each(j, '$.points') order by json_extract(value, '$.tokens_per_s.mean') desc limit 1) = json_extract(j, '$.optimum.point')")" = 1 ]
+}
+
+@test "the best makes the most tokens a day where a key changes the step, whatever its goodput" {
+    scenario
+    # half of the GPUs fail half as often: a greater share of fewer tokens
+    expect 0 "$ORRERY" study weeks.yaml --vary cluster.gpus=4,8 --seeds 4 --no-db --json
+    [ "$(json "json_extract(j, '$.points[0].goodput.mean') > json_extract(j, '$.points[1].goodput.mean') and json_extract(j, '$.points[0].tokens_per_day.mean') < json_extract(j, '$.points[1].tokens_per_day.mean')")" = 1 ]
+    [ "$(json "json_extract(j, '$.optimum.point')")" = 1 ]
+    [ "$(json "json_extract(j, '$.objective')")" = tokens_per_day ]
+    # keys of weeks leave the step as it is: then the share of it is told
+    expect 0 "$ORRERY" study weeks.yaml --vary checkpoint.interval=5min,20min --seeds 4 --no-db --json
+    [ "$(json "json_extract(j, '$.objective')")" = goodput ]
+    expect 0 "$ORRERY" study weeks.yaml --vary checkpoint.interval=5min,20min --vary layout.tp=1,2 --seeds 4 --no-db --json
+    [ "$(json "json_extract(j, '$.objective')")" = tokens_per_day ]
+    # what is asked for is taken
+    expect 0 "$ORRERY" study weeks.yaml --vary cluster.gpus=4,8 --seeds 4 --objective goodput --no-db --json
+    [ "$(json "json_extract(j, '$.optimum.point')")" = 0 ]
+}
+
+@test "points that are alike are tied, and none of them is best" {
+    scenario
+    expect 0 "$ORRERY" study weeks.yaml --set run.work=1d --set run.duration=300d --set failures=[] --vary recovery.restart.detect=1min..9min:3 --seeds 3 --no-db
+    shows "tied for the best goodput: all 3 points have the same"
+    lacks "widen" out
+    [ "$(grep -c '  tied$' out)" = 3 ]
+    expect 0 "$ORRERY" study weeks.yaml --set run.work=1d --set run.duration=300d --set failures=[] --vary recovery.restart.detect=1min..9min:3 --seeds 3 --no-db --json
+    [ "$(json "json_type(j, '$.optimum.value') || json_extract(j, '$.optimum.tied_points') || json_extract(j, '$.optimum.at_end')")" = "null[0,1,2]0" ]
+    # work that is done within its time takes none of the rest
+    expect 0 "$ORRERY" study weeks.yaml --set run.work=1d --set run.duration=300d --seeds 3 --no-db --json
+    [ "$(json "json_extract(j, '$.points[0].wall_s.mean') < 86400 * 2 and json_extract(j, '$.points[0].goodput.mean') > .5")" = 1 ]
 }
 
 @test "it ends with the line that runs the best point" {

@@ -42,7 +42,7 @@ static const struct option options[] = {
      "stop a point when the 95 % interval of the objective is within this share of it; --seeds is "
      "then the most"},
     {"--objective", OPTION_TEXT, FIELD(objective), "METRIC", NULL,
-     "metric by which the best point is chosen (goodput; tokens_per_s without weeks)"},
+     "metric of the best (weeks: goodput, tokens_per_day where steps differ; step: tokens_per_s)"},
     {"--top", OPTION_SOME, FIELD(top), "N", NULL,
      "list only the best N points, best first (all, in the order of the grid)"},
     {"--svg", OPTION_PICTURE, FIELD(output.svg), "FILE", NULL, "draw the curve"},

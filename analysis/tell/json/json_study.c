@@ -78,13 +78,23 @@ static json_t *point_object(const struct study *study, size_t p)
     return o;
 }
 
-/* Of the one key, where it is a number: between points, or that of the best point. Else no single
- * number says it: NAN, and `vary` has the best point. */
+/* Of the one key, where it is a number: between points, or that of the best point. Else, or where
+ * all are tied, no single number says it: NAN, and `vary` has the point of the best mean. */
 static double best_value(const struct study *study, const struct study_optimum *optimum)
 {
-    if (isfinite(optimum->value) || study->vary_count != 1 || !study->varies[0].numeric)
+    const bool one = study->vary_count == 1 && study->varies[0].numeric && !optimum->all_tied;
+    if (isfinite(optimum->value) || !one)
         return optimum->value;
     return study->varies[0].values[optimum->point].number;
+}
+
+static json_t *ties_array(const struct study *study, const struct study_optimum *optimum)
+{
+    json_t *points = json_array();
+    for (size_t p = 0; p < study->point_count; p++)
+        if (optimum->is_tied[p])
+            json_append(points, json_count(p));
+    return points;
 }
 
 static json_t *optimum_object(const struct study *study, const struct study_optimum *optimum)
@@ -99,6 +109,7 @@ static json_t *optimum_object(const struct study *study, const struct study_opti
     json_set(o, "value", json_number(best_value(study, optimum)));
     json_set(o, "ci95", interval);
     json_set(o, "tied", json_count(optimum->tied));
+    json_set(o, "tied_points", ties_array(study, optimum));
     json_set(o, "at_end", json_boolean(optimum->at_end));
     json_set(o, "run", json_text(study_line(study->arena, "run", study, optimum->point)));
     return o;

@@ -14,6 +14,8 @@ enum {
 /* Metrics of which less is better, and more. */
 static const enum study_metric lower = METRIC_step_time_s, higher = METRIC_tokens_per_s;
 
+static struct arena *arena;
+
 struct bench {
     struct study study;
     struct study_point points[POINTS];
@@ -25,7 +27,8 @@ struct bench {
 static void begin(struct bench *b, double vertex, size_t seeds)
 {
     memset(b, 0, sizeof *b);
-    b->study = (struct study){.points = b->points,
+    b->study = (struct study){.arena = arena,
+                              .points = b->points,
                               .point_count = POINTS,
                               .vary_count = 1,
                               .objective = lower,
@@ -202,6 +205,48 @@ static void ties_are_of_pairs(void **state)
     assert_true(o.tied_first == 3 && o.tied_last == 4);
 }
 
+/* Where points between the ends are as good as one of these, or all are alike, no end is to be
+ * widened, and where all are alike no value between them is the best. */
+static void ties_at_an_end(void **state)
+{
+    static const struct {
+        size_t first, last; /* the points that are alike, and better than the rest */
+        bool at_end;
+    } all[] = {{0, 0, true},
+               {0, 1, false},
+               {0, POINTS - 1, false},
+               {POINTS - 1, POINTS - 1, true},
+               {POINTS - 3, POINTS - 1, false}};
+    for (unsigned seeds = 1; seeds <= SEEDS; seeds += SEEDS - 1) {
+        for (unsigned k = 0; k < sizeof all / sizeof *all; k++) {
+            struct bench b;
+            struct study_optimum o;
+            begin(&b, 5.3, seeds);
+            for (size_t p = 0; p < POINTS; p++)
+                for (size_t s = 0; s < seeds; s++)
+                    b.values[p][s][lower] = p >= all[k].first && p <= all[k].last ? 1.0 : 2.0;
+            study_optimum(&b.study, &o);
+            assert_true(o.found && o.at_end == all[k].at_end && isnan(o.value));
+            assert_int_equal(o.tied, all[k].last - all[k].first + 1);
+            assert_true(o.all_tied == (o.tied == POINTS));
+            for (size_t p = 0; p < POINTS; p++)
+                assert_true(o.is_tied[p] == (p >= all[k].first && p <= all[k].last));
+        }
+    }
+}
+
+static int set_up(void **state)
+{
+    arena = arena_create();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    arena_destroy(arena);
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +257,7 @@ int main(void)
         cmocka_unit_test(ends_gaps_and_words_have_none),
         cmocka_unit_test(the_interval_of_the_vertex),
         cmocka_unit_test(ties_are_of_pairs),
+        cmocka_unit_test(ties_at_an_end),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, set_up, tear_down);
 }

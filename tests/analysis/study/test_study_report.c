@@ -140,14 +140,14 @@ static void test_seeds(void **state)
             "1                               100       4.11       97.6        102       4   yes    "
             "  10.0 %  #####...........\n"
             "2                               300       4.11        298        302       4   yes    "
-            "  20.0 %  ################  best\n"
+            "  20.0 %  ################  tied\n"
             "4                               300       4.11        298        302       4   yes    "
-            "  30.0 %  ################\n"
+            "  30.0 %  ################  tied\n"
             "8                               200       4.11        198        202       4   yes    "
             "  40.0 %  ##########......\n"
             "\n"
-            "best tokens_per_s: 300 at layout.pp 2\n"
-            "  1 point cannot be told apart from it with these seeds\n"
+            "tied for the best tokens_per_s: 2 points have the same\n"
+            "  it is 300, first at layout.pp 2\n"
             "  to run it: orrery run 'a b.yaml' --set layout.pp=2\n");
 }
 
@@ -155,8 +155,8 @@ static void test_seeds(void **state)
 static void test_bars_of_what_fits(void **state)
 {
     static const double tokens[] = {1.0, 1.0, 1.0, 1.0}, gib[] = {40.0, 50.0, 40.0, 83.0};
-    static const char *const ends[] = {"  ############....  best\n", "  ################\n",
-                                       "  ############....\n", " 40.0 %\n"};
+    static const char *const ends[] = {"  ############....  tied\n", "  ################\n",
+                                       "  ############....  tied\n", " 40.0 %\n"};
     make("layout.pp=1,2,4,8", 1, tokens);
     study.objective = METRIC_peak_reserved_bytes;
     study.points[3].fits = false;
@@ -168,8 +168,37 @@ static void test_bars_of_what_fits(void **state)
         assert_memory_equal(end + 1 - strlen(ends[p]), ends[p], strlen(ends[p]));
         line = end;
     }
-    assert_non_null(strstr(text, "\n  1 other point has the same\n"));
+    assert_non_null(strstr(text, "\ntied for the best peak_reserved_bytes: 2 points have the same\n"
+                                 "  it is 40.0 GiB, first at layout.pp 1\n"));
     free(text);
+}
+
+/* Where all are alike none is the best, and there is nothing to widen: of one seed, of several, and
+ * where one point is above the others in one seed and below them in the next. */
+static void test_all_alike(void **state)
+{
+    static const double tokens[] = {7.0, 7.0, 7.0, 7.0};
+    static const char *const said[] = {
+        "tied for the best tokens_per_s: all 4 points have the same\n  it is 7, first at a 1\n",
+        "tied for the best tokens_per_s: all 4 points have the same\n  it is 10, first at a 1\n",
+        "tied for the best tokens_per_s: all 4 points, which these seeds cannot tell apart\n"
+        "  the highest mean of them: 10.2 at a 3\n"};
+    for (unsigned k = 0; k < 3; k++) {
+        make("a=1..4", k == 0 ? 1 : SEEDS, tokens);
+        if (k == 2) {
+            study.points[2].values[0][METRIC_tokens_per_s] += 3.0;
+            study.points[2].values[1][METRIC_tokens_per_s] -= 2.0;
+        }
+        char *text = report(0);
+        unsigned tied = 0;
+        for (const char *at = text; (at = strstr(at, "  tied\n")) != NULL; at++)
+            tied++;
+        assert_int_equal(tied, POINTS);
+        assert_null(strstr(text, "  best\n"));
+        assert_null(strstr(text, "widen"));
+        assert_non_null(strstr(text, said[k]));
+        free(text);
+    }
 }
 
 static void test_nothing_fits(void **state)
@@ -403,6 +432,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_wide_labels, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_values_as_typed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_place_between_points, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_all_alike, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_best_at_an_end, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_axis_of_a_key, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_covered_curves, set_up, tear_down),

@@ -52,6 +52,11 @@ double walls_flops(double parameters, double tokens)
     return 6.0 * parameters * tokens;
 }
 
+double walls_adapter_flops(double parameters, double adapters, double tokens)
+{
+    return (4.0 * parameters + 6.0 * adapters) * tokens;
+}
+
 double walls_compute_s(double flops, double gpus, double peak_flops_per_s, double mfu_ratio)
 {
     CHECK(gpus > 0.0 && peak_flops_per_s > 0.0 && mfu_ratio > 0.0);

@@ -30,6 +30,9 @@ double walls_sequences_beside(double cards, double usable_bytes, double weights_
 /* 6 N FLOPs a token: two of a product forward, four backward, scores left out (Kaplan et al.,
  * arXiv:2001.08361, section 2.1). */
 double walls_flops(double parameters, double tokens);
+/* (4 N + 6 n) FLOPs a token with n parameters in adapters beside N frozen weights, which have no
+ * gradients of their own (Hu et al., arXiv:2106.09685, section 4.1). */
+double walls_adapter_flops(double parameters, double adapters, double tokens);
 /* On so many cards at this share of their dense peak. */
 double walls_compute_s(double flops, double gpus, double peak_flops_per_s, double mfu_ratio);
 

@@ -18,9 +18,21 @@ enum {
     CACHE_BYTES = 2      /* of an element of keys and values */
 };
 
+double walls_envelope_flops(const struct walls_envelope *e, double tokens)
+{
+    return e->adapters ? walls_adapter_flops(e->active_parameters, e->trained_parameters, tokens)
+                       : walls_flops(e->active_parameters, tokens);
+}
+
+double walls_envelope_gradient_bytes(const struct walls_envelope *e)
+{
+    return e->trained_parameters * e->gradient_bytes_per_parameter;
+}
+
 static void take_envelope(const struct configuration *c, const struct walls_assumed *assumed,
                           struct walls_envelope *out)
 {
+    const bool adapters = c->training.adapter.kind != ADAPTER_NONE;
     struct rule_of_thumb rule;
     rule_of_thumb(c, &rule);
     *out = (struct walls_envelope){
@@ -32,6 +44,8 @@ static void take_envelope(const struct configuration *c, const struct walls_assu
         .parameters = rule.parameters,
         .active_parameters =
             c->model.moe.experts > 0 ? transformer_active_parameters(&c->model) : rule.parameters,
+        .adapters = adapters,
+        .trained_parameters = adapters ? configuration_adapter_parameters(c) : rule.parameters,
         .state_bytes_per_parameter = rule.bytes_per_parameter,
         .gradient_bytes_per_parameter = c->training.precision->gradient_bytes,
         .gpus = (double)configuration_ranks(c),
@@ -148,7 +162,7 @@ static bool take_step(const struct configuration *c, struct walls_simulated *out
 static bool take_all_reduce(const struct configuration *c, const struct walls_envelope *e,
                             struct walls_simulated *out, struct error *error)
 {
-    const double bytes = e->parameters * e->gradient_bytes_per_parameter;
+    const double bytes = walls_envelope_gradient_bytes(e);
     struct collective_result played;
     if (configuration_ranks(c) < 2) {
         out->all_reduce_s = 0.0;
@@ -236,13 +250,13 @@ unsigned walls_roofs(const struct walls *walls, const struct walls_kernel *roofs
 
 static enum walls_wall binding(const struct walls_envelope *e)
 {
-    const double buffer = e->parameters * e->gradient_bytes_per_parameter;
+    const double buffer = walls_envelope_gradient_bytes(e);
     const struct walls_load load = {
         .state_bytes = e->parameters * e->state_bytes_per_parameter,
         .least_activation_bytes = walls_recomputed_bytes(&e->shape),
         .gpus = e->gpus,
         .usable_bytes = e->usable_bytes,
-        .compute_s = walls_compute_s(walls_flops(e->active_parameters, e->step_tokens), e->gpus,
+        .compute_s = walls_compute_s(walls_envelope_flops(e, e->step_tokens), e->gpus,
                                      e->peak_flops_per_s, e->assumed.mfu_ratio),
         .all_reduce_s = walls_all_reduce_bytes(buffer, e->gpus) / e->assumed.bandwidth_bytes_per_s,
     };

@@ -26,6 +26,8 @@ struct walls_envelope {
     struct walls_shape shape; /* of one sequence */
     double parameters;        /* nominal where the model has such a number, else exact */
     double active_parameters; /* that a token visits: of a mixture of experts fewer */
+    bool adapters;            /* alone are trained, beside frozen weights */
+    double trained_parameters;
     double state_bytes_per_parameter, gradient_bytes_per_parameter;
     double gpus, usable_bytes; /* cards; what a process can allocate on one */
     double cards;              /* of their nominal memory that hold the state */
@@ -36,6 +38,9 @@ struct walls_envelope {
     double step_tokens, budget_tokens;       /* NAN: not said */
     struct walls_assumed assumed;
 };
+/* Of so many tokens: 6 N, or 4 N + 6 n with adapters. */
+double walls_envelope_flops(const struct walls_envelope *envelope, double tokens);
+double walls_envelope_gradient_bytes(const struct walls_envelope *envelope);
 struct walls_simulated { /* NAN: not simulated */
     double state_bytes, kept_bytes, kept_with_scores_bytes, recomputed_bytes;
     double cards;

@@ -45,7 +45,7 @@ static double walls_paper_recomputed(const struct walls_envelope *e)
 
 static double seconds_of(const struct walls_envelope *e, double tokens, double gpus)
 {
-    return walls_compute_s(walls_flops(e->active_parameters, tokens), gpus, e->peak_flops_per_s,
+    return walls_compute_s(walls_envelope_flops(e, tokens), gpus, e->peak_flops_per_s,
                            e->assumed.mfu_ratio);
 }
 
@@ -66,7 +66,7 @@ static double walls_budget_s(const struct walls_envelope *e)
 
 static double walls_reduced(const struct walls_envelope *e)
 {
-    return walls_all_reduce_bytes(e->gradient_bytes_per_parameter * e->parameters, e->gpus);
+    return walls_all_reduce_bytes(walls_envelope_gradient_bytes(e), e->gpus);
 }
 
 static double walls_all_reduce_s(const struct walls_envelope *e)

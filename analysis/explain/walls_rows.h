@@ -1,9 +1,9 @@
 /* walls_rows.h - THE list of numbers of the page of walls: one row each, of the report and of the
  * JSON document.
  *
- * X(key, part, unit, what, formula, envelope, simulated): the last two are expressions over `e`, a
- * const struct walls_envelope *, and `s`, a const struct walls_simulated *; NAN: has no such
- * number. `formula` says where the envelope's number comes from. */
+ * X(key, part, unit, what, formula, envelope, simulated): the last three are expressions over
+ * `e`, a const struct walls_envelope *, and `s`, a const struct walls_simulated *; NAN: has no such
+ * number. `formula` says where the envelope's number comes from, with adapters or without. */
 #ifndef ORRERY_ANALYSIS_EXPLAIN_WALLS_ROWS_H
 #define ORRERY_ANALYSIS_EXPLAIN_WALLS_ROWS_H
 
@@ -32,7 +32,10 @@ extern const char *const walls_unit_names[]; /* as in SI: "B", "FLOP", "s", "1",
 
 #define WALLS_ROWS(X)                                                                              \
     X(state, WALLS_OF_MEMORY, WALLS_BYTES, "state of the model",                                   \
-      "bytes a parameter x N (arXiv:1910.02054, section 3.1: 16 for Adam in 16 bit)",              \
+      e->adapters                                                                                  \
+          ? "bytes of a frozen weight x N + bytes a parameter x n of the adapters "                \
+            "(arXiv:2106.09685, section 4.1; 16 of these for Adam in 16 bit)"                      \
+          : "bytes a parameter x N (arXiv:1910.02054, section 3.1: 16 for Adam in 16 bit)",        \
       walls_state(e), s->state_bytes)                                                              \
     X(cards, WALLS_OF_MEMORY, WALLS_CARDS, "cards that hold it",                                   \
       "state / nominal memory of a card; simulated: the smallest legal cluster that trains",       \
@@ -56,19 +59,25 @@ extern const char *const walls_unit_names[]; /* as in SI: "B", "FLOP", "s", "1",
     X(activations_2048_recomputed, WALLS_OF_MEMORY, WALLS_BYTES, "  those recomputed",             \
       "2 s b h L at 2,048 tokens", walls_paper_recomputed(e), NAN)                                 \
     X(sequence_flops, WALLS_OF_COMPUTE, WALLS_FLOP, "FLOPs of a sequence",                         \
-      "6 N s (arXiv:2001.08361, section 2.1), N that a token visits; simulated: 6N + 12Lhs",       \
-      walls_flops(e->active_parameters, e->shape.sequence), s->sequence_flops)                     \
+      e->adapters ? "(4 N + 6 n) s, n in adapters: frozen weights have no gradients "              \
+                    "(arXiv:2106.09685, section 4.1); simulated: 4N + 6n + 12Lhs"                  \
+                  : "6 N s (arXiv:2001.08361, section 2.1), N that a token visits; simulated: "    \
+                    "6N + 12Lhs",                                                                  \
+      walls_envelope_flops(e, e->shape.sequence), s->sequence_flops)                               \
     X(step_flops, WALLS_OF_COMPUTE, WALLS_FLOP, "FLOPs of a step", "the same for a global batch",  \
-      walls_flops(e->active_parameters, e->step_tokens), s->step_flops)                            \
+      walls_envelope_flops(e, e->step_tokens), s->step_flops)                                      \
     X(mfu, WALLS_OF_COMPUTE, WALLS_SHARE, "MFU",                                                   \
-      "stated (--mfu); simulated: by 6N + 12Lhs a token, no scores in the envelope",               \
+      e->adapters                                                                                  \
+          ? "stated (--mfu); simulated: by 4N + 6n + 12Lhs a token, no scores in the envelope"     \
+          : "stated (--mfu); simulated: by 6N + 12Lhs a token, no scores in the envelope",         \
       e->assumed.mfu_ratio, s->mfu_ratio)                                                          \
     X(sequence_of_a_card, WALLS_OF_COMPUTE, WALLS_SECONDS, "a sequence on one card",               \
       "FLOPs / (peak x MFU)", walls_sequence_s(e), NAN)                                            \
     X(step, WALLS_OF_COMPUTE, WALLS_SECONDS, "time of a step", "FLOPs / (GPUs x peak x MFU)",      \
       walls_step_s(e), s->step_s)                                                                  \
-    X(budget_flops, WALLS_OF_BUDGET, WALLS_FLOP, "FLOPs of the training", "6 N x tokens",          \
-      walls_flops(e->active_parameters, e->budget_tokens), s->budget_flops)                        \
+    X(budget_flops, WALLS_OF_BUDGET, WALLS_FLOP, "FLOPs of the training",                          \
+      e->adapters ? "(4 N + 6 n) x tokens" : "6 N x tokens",                                       \
+      walls_envelope_flops(e, e->budget_tokens), s->budget_flops)                                  \
     X(gpu_years, WALLS_OF_BUDGET, WALLS_GPU_YEARS, "GPU-years",                                    \
       "FLOPs / (peak x MFU), years of 365.25 d; simulated: without failures",                      \
       walls_budget_s(e) * e->gpus / YEAR, s->gpu_s_of_budget / YEAR)                               \
@@ -76,7 +85,10 @@ extern const char *const walls_unit_names[]; /* as in SI: "B", "FLOP", "s", "1",
       "GPU-years / GPUs, months of a twelfth of that year", walls_budget_s(e) / (YEAR / 12.0),     \
       s->budget_s / (YEAR / 12.0))                                                                 \
     X(all_reduce, WALLS_OF_COMMUNICATION, WALLS_BYTES, "gradients over a card's wire",             \
-      "2 (n - 1) / n x N x bytes of a gradient: a ring over all GPUs", walls_reduced(e), NAN)      \
+      e->adapters ? "2 (n - 1) / n x parameters of the adapters x bytes of a gradient: a ring "    \
+                    "over all n GPUs"                                                              \
+                  : "2 (n - 1) / n x N x bytes of a gradient: a ring over all GPUs",               \
+      walls_reduced(e), NAN)                                                                       \
     X(bandwidth, WALLS_OF_COMMUNICATION, WALLS_RATE, "at",                                         \
       "stated (--bandwidth); simulated: what the all-reduce reaches",                              \
       e->assumed.bandwidth_bytes_per_s, walls_reduced(e) / s->all_reduce_s)                        \

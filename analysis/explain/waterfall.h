@@ -17,7 +17,7 @@
  * the constants, blank-separated, behind the name of their entry ("gpu.", "node."), that the term
  * depends on most; `seconds` is an expression over `r`, a const struct run_row *. */
 #define WATERFALL_OF_THE_STEP(X)                                                                   \
-    X(useful, TIMED, "model FLOPs (6N + 12Lhs a token) at the dense peak", "gpu.peak_",            \
+    X(useful, TIMED, "model FLOPs (as MFU counts them) at the dense peak", "gpu.peak_",            \
       r->mfu_ratio * r->step_s)                                                                    \
     X(masked_scores, TIMED, "scores counted in those that a causal mask leaves out", "",           \
       waterfall_masked(r))                                                                         \

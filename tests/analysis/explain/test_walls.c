@@ -142,6 +142,39 @@ static void test_textbook(void **state)
     arena_destroy(arena);
 }
 
+/* Adapters of rank 64 on each of a layer's seven products: 64 x (8192 + 5120 + 5120 + 8192 + 3 x
+ * 18432) parameters. They alone have gradients, and a state beside two bytes of each weight. */
+static void test_adapters(void **state)
+{
+    struct arena *arena = arena_create();
+    const double n = 32.0 * 64.0 * 81920.0, nominal = 8e9,
+                 multiplied = 8030261248.0 - 128256.0 * 4096.0; /* but for the embedding */
+    struct walls walls;
+    struct walls_row rows[WALLS_ROW_COUNT];
+    gather(arena,
+           "model: {preset: llama3-8b}\ncluster: {gpu: h100-80gb-sxm, gpus: 8}\n"
+           "training: {sequence: 8192, global_batch: 8, tokens: 1T, adapter: lora, adapter_rank: "
+           "64}\nlayout: {tp: 1, pp: 1, microbatch: 1, sharding: fsdp}\nsoftware: torchtitan\n",
+           &walls, rows);
+    const double flops = 4.0 * nominal + 6.0 * n, scores = 12.0 * 32.0 * 4096.0 * 8192.0;
+    near(envelope_of(rows, "sequence_flops"), flops * 8192.0, 1e-12);
+    near(simulated_of(rows, "sequence_flops"), (4.0 * multiplied + 6.0 * n + scores) * 8192.0,
+         1e-12);
+    near(envelope_of(rows, "step_flops"), flops * 65536.0, 1e-12);
+    near(envelope_of(rows, "budget_flops"), flops * 1e12, 1e-12);
+    near(envelope_of(rows, "step"), flops * 65536.0 / (8.0 * 989.4e12 * 0.4), 1e-12);
+    near(envelope_of(rows, "all_reduce"), 2.0 * 7.0 / 8.0 * 2.0 * n, 1e-12);
+    near(simulated_of(rows, "bandwidth") * simulated_of(rows, "all_reduce_s"),
+         envelope_of(rows, "all_reduce"), 1e-12);
+    near(envelope_of(rows, "state"), 2.0 * nominal + 16.0 * n, 0.003);
+    near(simulated_of(rows, "state"), envelope_of(rows, "state"), 0.03);
+    for (unsigned i = 0; i < WALLS_ROW_COUNT; i++)
+        if (strstr(rows[i].formula, "6N") != NULL || strstr(rows[i].formula, "6 N") != NULL ||
+            strstr(rows[i].formula, "x N x bytes of a gradient") != NULL)
+            fail_msg("%s: %s", rows[i].key, rows[i].formula);
+    arena_destroy(arena);
+}
+
 /* FLOPs are those of the experts that a token visits. */
 static void test_experts(void **state)
 {
@@ -181,7 +214,8 @@ int main(void)
         cmocka_unit_test(test_activations), cmocka_unit_test(test_compute_and_traffic),
         cmocka_unit_test(test_inference),   cmocka_unit_test(test_roofline),
         cmocka_unit_test(test_roofs),       cmocka_unit_test(test_binding),
-        cmocka_unit_test(test_textbook),    cmocka_unit_test(test_experts),
+        cmocka_unit_test(test_textbook),    cmocka_unit_test(test_adapters),
+        cmocka_unit_test(test_experts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

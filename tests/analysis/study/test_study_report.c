@@ -181,8 +181,8 @@ static void test_all_alike(void **state)
     static const char *const said[] = {
         "tied for the best tokens_per_s: all 4 points have the same\n  it is 7, first at a 1\n",
         "tied for the best tokens_per_s: all 4 points have the same\n  it is 10, first at a 1\n",
-        "tied for the best tokens_per_s: all 4 points, which these seeds cannot tell apart\n"
-        "  the highest mean of them: 10.2 at a 3\n"};
+        ("tied for the best tokens_per_s: all 4 points, which these seeds cannot tell apart\n"
+         "  the highest mean of them: 10.2 at a 3\n")};
     for (unsigned k = 0; k < 3; k++) {
         make("a=1..4", k == 0 ? 1 : SEEDS, tokens);
         if (k == 2) {

@@ -42,9 +42,8 @@ struct study_options {
     unsigned vary_count;
     uint64_t seeds;          /* replications of each point, or the most of them */
     double confidence_ratio; /* half width of the objective's interval to its mean; 0: all seeds */
-    const char
-        *objective; /* NULL: goodput where all points have one step, else tokens a day; without
-                                weeks tokens_per_s */
+    /* NULL: goodput where all points have one step, else tokens a day; of steps tokens_per_s */
+    const char *objective;
     unsigned threads;
     uint64_t top; /* lists show the best so many points; 0: all */
     struct shard shard;

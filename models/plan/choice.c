@@ -23,8 +23,8 @@ enum {
     EFFORT_MAX = 1 << 17 /* layer passes of all trials: about half a second */
 };
 
-/* Of memory is left to what varies from step to step by who is free to choose the microbatch. */
-static const double room_ratio = 0.03; /* fastest_of says it */
+/* Of memory, what stays free for what varies from step to step where the microbatch is open. */
+static const double room_ratio = 0.03;
 
 struct chooser {
     struct arena *arena;
@@ -218,7 +218,9 @@ static const char *fastest_of(const struct chooser *h, unsigned fitting, unsigne
                               const char *what)
 {
     const double all_bytes = h->c->gpu.hbm.usable_bytes;
-    const char *spare = h->budget.usable_bytes < all_bytes ? " with 3 % of memory to spare" : "";
+    const char *spare = "";
+    if (h->budget.usable_bytes < all_bytes)
+        spare = arena_format(h->arena, " with %.0f %% of memory to spare", 100.0 * room_ratio);
     if (fitting == 0)
         return "nothing fits; the least memory";
     if (fitting == 1)

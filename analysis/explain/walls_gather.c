@@ -100,14 +100,14 @@ static double state_of(const struct ledger_result *l)
            l->tenants[TENANT_MOMENTS];
 }
 
-static void take_memory(const struct configuration *c, struct walls_simulated *out)
+static void take_memory(const struct configuration *c, unsigned open, struct walls_simulated *out)
 {
     const enum attention_kernel own = (enum attention_kernel)c->training.attention;
     const struct configuration kept = alone(c, RECOMPUTE_NONE, own);
     const struct configuration scores = alone(c, RECOMPUTE_NONE, ATTENTION_MATH);
     const struct configuration again = alone(c, RECOMPUTE_FULL, own);
     const struct ledger_result whole = ledger_alone(&kept);
-    const uint64_t cards = minimum_gpus(c, CARDS_LIMIT);
+    const uint64_t cards = minimum_gpus(c, open, CARDS_LIMIT);
     out->state_bytes = state_of(&whole);
     out->kept_bytes = whole.tenants[TENANT_ACTIVATIONS];
     out->kept_with_scores_bytes = ledger_alone(&scores).tenants[TENANT_ACTIVATIONS];
@@ -174,14 +174,15 @@ static bool take_all_reduce(const struct configuration *c, const struct walls_en
     return true;
 }
 
-static bool take_simulated(const struct configuration *c, const struct walls_envelope *e,
+static bool take_simulated(const struct scenario *scenario, const struct walls_envelope *e,
                            struct walls_simulated *out, struct error *error)
 {
+    const struct configuration *c = &scenario->configuration;
     const double flops = configuration_flops_per_token(c, false);
     out->sequence_flops = flops * e->shape.sequence;
     out->step_flops = flops * e->step_tokens;
     out->budget_flops = flops * e->budget_tokens;
-    take_memory(c, out);
+    take_memory(c, scenario->choices.open, out);
     return take_step(c, out, error) && take_all_reduce(c, e, out, error);
 }
 
@@ -289,5 +290,5 @@ bool walls_gather(struct arena *arena, const struct scenario *scenario,
     };
     out->binding = binding(&out->envelope);
     take_kernels(arena, c, out);
-    return take_simulated(c, &out->envelope, &out->simulated, error);
+    return take_simulated(scenario, &out->envelope, &out->simulated, error);
 }

@@ -13,10 +13,10 @@
 #include "models/plan/choice_axes.h"
 #include "models/plan/choice_experts.h"
 #include "models/plan/choice_orders.h"
+#include "models/plan/choice_rules.h"
 #include "models/plan/ladder.h"
 #include "models/plan/trial.h"
 #include "models/schedule/schedule_kind.h"
-#include "models/sharding/sharding_kind.h"
 #include "sim/check.h"
 
 enum {
@@ -71,42 +71,15 @@ static void choose_attention(struct chooser *h)
          choice_attention_why(h->arena, h->c));
 }
 
-static void choose_sequence_parallel(struct chooser *h)
+static void tell_rule(struct chooser *h, enum choice_key key, struct choice_rule rule)
 {
-    struct configuration *c = h->c;
-    const uint64_t split = c->layout.tp * c->layout.cp;
-    const bool able =
-        c->software.offers.sequence_parallelism && split > 0 && c->training.sequence % split == 0;
-    if (!is_open(h, CHOICE_SEQUENCE_PARALLEL))
-        return;
-    c->layout.sequence_parallel = c->layout.tp > 1 && able;
-    if (c->layout.tp > 1)
-        tell(h, CHOICE_SEQUENCE_PARALLEL, able ? "true" : "false",
-             able ? "frees memory at no cost with tp"
-             : c->software.offers.sequence_parallelism
-                 ? "the sequence does not divide"
-                 : arena_format(h->arena, "%s has none", c->software.name));
-}
-
-/* Under a pipeline gradients accumulate over the microbatches: only the optimizer is sharded. */
-static void choose_sharding(struct chooser *h)
-{
-    struct configuration *c = h->c;
-    if (!is_open(h, CHOICE_SHARDING) || configuration_replicas(c) == 1)
-        return; /* one replica has nothing to share */
-    const struct sharding_kind *usual = sharding_find(c->software.usual.sharding);
-    const bool deep = usual->shards_gradients && c->layout.pp > 1;
-    c->layout.data.sharding = deep ? &sharding_zero_1 : usual;
-    tell(h, CHOICE_SHARDING, c->layout.data.sharding->head.name,
-         deep ? "with a pipeline only the optimizer is sharded"
-              : arena_format(h->arena, "what %s runs", c->software.name));
+    if (rule.value != NULL)
+        tell(h, key, rule.value, rule.why);
 }
 
 static struct order_question orders_of(const struct chooser *h)
 {
-    const bool given = is_open(h, CHOICE_FIRST_STAGE) && is_open(h, CHOICE_LAST_STAGE);
-    return (struct order_question){h->c, is_open(h, CHOICE_SCHEDULE), is_open(h, CHOICE_CHUNKS),
-                                   is_open(h, CHOICE_ENDS), given};
+    return choice_rule_orders(h->c, h->open);
 }
 
 static unsigned list_microbatches(const struct chooser *h, uint64_t *out)
@@ -377,18 +350,10 @@ static void choose_by_trial(struct chooser *h)
     tell_trials(h);
 }
 
-/* What follows from the axes of a layout, by rule; a pipeline in its plainest order. */
 static void settle_split(const void *context, struct configuration *c)
 {
     const struct chooser *h = context;
-    struct choices scratch = {.count = 0};
-    struct chooser inner = {.arena = h->arena, .c = c, .open = h->open, .out = &scratch};
-    struct configuration pipelines[CHOICE_ORDERS_MAX];
-    choose_sequence_parallel(&inner);
-    choose_sharding(&inner);
-    const struct order_question question = orders_of(&inner);
-    choice_orders(&question, pipelines);
-    *c = pipelines[0];
+    choice_settle(h->arena, h->open, c);
 }
 
 static bool settle_chunks(const void *context, struct configuration *c)
@@ -406,7 +371,7 @@ static void tell_axis(struct chooser *h, enum choice_key key, uint64_t was, uint
         tell(h, key, spell_count(h, is), why);
 }
 
-static void list_splits(struct chooser *h, struct axes_found *out)
+static void list_roomy_splits(struct chooser *h, struct axes_found *out)
 {
     const struct axes_question question = {
         .tp = is_open(h, CHOICE_TP),
@@ -421,9 +386,23 @@ static void list_splits(struct chooser *h, struct axes_found *out)
         .context = h,
         .budget = h->budget,
     };
+    choice_axes(h->c, &question, out);
+}
+
+/* With room to spare; where no split holds the model so, up to the brim. */
+static void list_splits(struct chooser *h, struct axes_found *out)
+{
+    const double all_bytes = h->c->gpu.hbm.usable_bytes, roomy = h->budget.usable_bytes;
     *out = (struct axes_found){.fitting = 0};
-    if (question.tp || question.pp)
-        choice_axes(h->c, &question, out);
+    if (!is_open(h, CHOICE_TP) && !is_open(h, CHOICE_PP))
+        return;
+    list_roomy_splits(h, out);
+    if (out->count > 0 || out->stays || roomy == all_bytes)
+        return;
+    h->budget.usable_bytes = all_bytes;
+    list_roomy_splits(h, out);
+    if (out->count == 0)
+        h->budget.usable_bytes = roomy;
 }
 
 static void take_split(struct chooser *h, const struct axes_found *found, unsigned i)
@@ -445,8 +424,8 @@ static void take_split(struct chooser *h, const struct axes_found *found, unsign
 
 static void finish(struct chooser *h)
 {
-    choose_sequence_parallel(h);
-    choose_sharding(h);
+    tell_rule(h, CHOICE_SEQUENCE_PARALLEL, choice_rule_sequence_parallel(h->arena, h->open, h->c));
+    tell_rule(h, CHOICE_SHARDING, choice_rule_sharding(h->arena, h->open, h->c));
     choose_by_trial(h);
 }
 

@@ -203,10 +203,12 @@ static bool stays(struct axes_search *s)
     return c.training.global_batch >= c.layout.dp * c.layout.microbatch && !state_is_too_much(s);
 }
 
+/* Longer parts of a sequence first: more ranks share it only where nothing fits, or where every
+ * pipeline has more stages than microbatches. */
 static void try_contexts(struct axes_search *s)
 {
     const uint64_t from = s->from->layout.cp, most = s->q->cp ? CONTEXT_MAX : from;
-    for (uint64_t cp = from; cp <= most && !s->any; cp *= 2)
+    for (uint64_t cp = from; cp <= most && !(s->any && s->filled); cp *= 2)
         if (s->from->training.sequence % cp == 0)
             try_sizes(s, cp);
 }
@@ -233,14 +235,14 @@ void choice_axes(const struct configuration *c, const struct axes_question *ques
         s.best[i].gpu_s = INFINITY;
     *out = (struct axes_found){.fitting = 0};
     s.shares_most = c->cluster.node.gpus;
-    if (stays(&s))
-        return;
-    try_contexts(&s);
-    if (!s.any && question->ep && c->model.moe.experts > s.shares_most) {
-        s.shares_most = c->model.moe.experts;
-        if (stays(&s))
-            return;
+    out->stays = stays(&s);
+    if (!out->stays)
         try_contexts(&s);
+    if (!out->stays && !s.any && question->ep && c->model.moe.experts > s.shares_most) {
+        s.shares_most = c->model.moe.experts;
+        out->stays = stays(&s);
+        if (!out->stays)
+            try_contexts(&s);
     }
     if (s.any)
         take_splits(&s, out);

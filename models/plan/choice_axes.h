@@ -6,8 +6,9 @@
  * layouts of the first that holds the model at all, and of the first that holds it without full
  * recomputation, are played (trial.h) with microbatches of one, pipelines also interleaved by the
  * most chunks that fit; the fastest is taken, or the second where it turns out faster once all
- * else is chosen too. Sizes go on where no pipeline has as many
- * microbatches as stages, and, where one of tp and pp is stated, while a larger one is faster.
+ * else is chosen too. Sizes, and parts of a sequence, go on where no pipeline has as many
+ * microbatches as stages, and sizes, where one of tp and pp is stated, while a larger one is
+ * faster.
  * Experts are spread over the fewest ranks with which a split holds the model, inside the NVLink
  * domain unless no split holds it so. */
 #ifndef ORRERY_MODELS_PLAN_CHOICE_AXES_H
@@ -36,6 +37,7 @@ struct axes_found {
         uint64_t tp, pp, cp, dp; /* dp is what is left of the GPUs */
     } best[CHOICE_SPLITS_MAX];   /* the fastest first, and one that is about as fast */
     unsigned count;              /* 0: nothing better than what `c` has */
+    bool stays;                  /* which holds the model as it is, or is left to the rules */
 };
 void choice_axes(const struct configuration *c, const struct axes_question *question,
                  struct axes_found *out);

@@ -1,14 +1,16 @@
 /* The smallest cluster that holds the state and one pipeline's worth of microbatches.
  *
  * Sizes are tried in ascending order: up to a node every count, then whole nodes. For a size every
- * tp that divides the heads and stays inside a node, and every pp up to the layers, is a layout;
- * the rest is dp. An interleaved schedule becomes 1f1b, which holds less. A size is skipped when
- * the plain sum of the model state cannot fit. The batch follows the layout (dp x microbatch x pp):
- * how long a step would take is not asked here. */
+ * tp that divides the heads and stays inside a node, every cp, and every pp up to the layers, is a
+ * layout, where ep is open with every ep that divides the experts; the rest is dp. An interleaved
+ * schedule becomes 1f1b, which holds less. A size is skipped when the plain sum of the
+ * model state cannot fit. The batch follows the layout (dp x microbatch x pp): how long a step
+ * would take is not asked here. */
 #include "models/plan/minimum.h"
 
 #include <math.h>
 
+#include "models/plan/choice_rules.h"
 #include "models/plan/plan_space.h"
 #include "models/plan/trial.h"
 #include "models/schedule/schedule_kind.h"
@@ -17,7 +19,8 @@
 #include "sim/check.h"
 
 enum {
-    EFFORT_MAX = 1 << 23 /* layouts looked at, and layer passes lowered: some tens of seconds */
+    EFFORT_MAX = 1 << 23, /* layouts looked at, and layer passes lowered: some tens of seconds */
+    CONTEXT_DOUBLINGS = 6
 };
 
 /* Plays the memory of all stages; only time can be refused. */
@@ -40,37 +43,59 @@ static uint64_t whole_node(const struct configuration *c)
     return installed > 0 ? installed : c->cluster.node.gpus;
 }
 
-/* The scenario on `gpus` GPUs as tp x pp, the rest data parallel. */
-static struct configuration with_layout(const struct configuration *c, uint64_t gpus, uint64_t tp,
-                                        uint64_t pp)
+/* The search and what it knows. A split (tp, pp, cp) whose failure is known is asked once more with
+ * the largest dp: what is allocated does not grow with dp, but for the communicator between shard
+ * groups, so what is too much there is too much at every size. What the allocator reserves beyond
+ * that can grow, as blocks happen to fall, and is no reason. */
+struct minimum_search {
+    const struct configuration *c; /* what does not depend on the split is chosen */
+    struct arena *arena;
+    unsigned open;
+    uint64_t limit, effort_left;
+    bool *hopeless, *asked; /* [split]: see split_row */
+};
+struct minimum_split {
+    uint64_t tp, pp, cp;
+};
+
+static bool is_open(const struct minimum_search *s, enum choice_key key)
 {
-    struct configuration trial = *c;
-    uint64_t node = whole_node(c);
+    return (s->open >> key & 1u) != 0;
+}
+
+static size_t split_row(const struct minimum_search *s, const struct minimum_split *split)
+{
+    unsigned doublings = 0; /* cp */
+    while (split->cp >> (doublings + 1) > 0)
+        doublings++;
+    return (split->tp * (s->c->model.layers + 1) + split->pp) * (CONTEXT_DOUBLINGS + 1) + doublings;
+}
+
+/* The scenario on `gpus` GPUs so split, the rest data parallel. */
+static struct configuration with_layout(const struct minimum_search *s, uint64_t gpus,
+                                        const struct minimum_split *split, uint64_t ep)
+{
+    struct configuration trial = *s->c;
+    uint64_t node = whole_node(s->c);
     trial.cluster.gpus = 0;
     trial.cluster.nodes = (gpus + node - 1) / node;
     trial.cluster.node.gpus = gpus < node ? gpus : node;
-    trial.layout.tp = tp;
-    trial.layout.pp = pp;
-    trial.layout.cp = 1;
-    trial.layout.dp = gpus / (tp * pp);
+    trial.layout.tp = split->tp;
+    trial.layout.pp = split->pp;
+    trial.layout.cp = split->cp;
+    trial.layout.dp = gpus / (split->tp * split->pp * split->cp);
+    trial.layout.ep = ep;
+    if (is_open(s, CHOICE_ETP) && split->tp > 1)
+        trial.layout.etp = plan_share_etp(&trial, ep);
     trial.layout.pipeline.first_layers = trial.layout.pipeline.last_layers = 0;
-    trial.training.global_batch = trial.layout.dp * trial.layout.microbatch * pp;
+    trial.training.global_batch = trial.layout.dp * trial.layout.microbatch * split->pp;
     if (trial.layout.pipeline.schedule->interleaved) { /* chunks buy time with memory */
         trial.layout.pipeline.schedule = &schedule_one_f_one_b;
         trial.layout.pipeline.vpp = 1;
     }
+    choice_settle(s->arena, s->open, &trial);
     return trial;
 }
-
-/* The search and what it knows. A pair (tp, pp) whose failure is known is asked once more with the
- * largest dp: what is allocated does not grow with dp, but for the communicator between shard
- * groups, so what is too much there is too much at every size. What the allocator reserves beyond
- * that can grow, as blocks happen to fall, and is no reason. */
-struct minimum_search {
-    const struct configuration *c;
-    uint64_t limit, effort_left;
-    bool *hopeless, *asked; /* [tp x (layers + 1) + pp] */
-};
 
 static bool spend(struct minimum_search *s, uint64_t effort)
 {
@@ -78,30 +103,69 @@ static bool spend(struct minimum_search *s, uint64_t effort)
     return s->effort_left > 0;
 }
 
-static bool pair_holds(struct minimum_search *s, uint64_t gpus, uint64_t tp, uint64_t pp)
+static bool shares_are_open(const struct minimum_search *s)
 {
-    struct configuration trial = with_layout(s->c, gpus, tp, pp);
-    const double usable_bytes = trial.gpu.hbm.usable_bytes;
+    return is_open(s, CHOICE_EP) && s->c->model.moe.experts > 0;
+}
+
+/* Numbers of ranks that may share the experts, from one on; 0: there is no other. */
+static uint64_t first_share(const struct minimum_search *s)
+{
+    return shares_are_open(s) ? 1 : s->c->layout.ep;
+}
+
+static uint64_t next_share(const struct minimum_search *s, uint64_t ep)
+{
+    return shares_are_open(s) ? plan_share_after(s->c, ep) : 0;
+}
+
+static bool share_holds(struct minimum_search *s, const struct configuration *trial)
+{
+    const double usable_bytes = trial->gpu.hbm.usable_bytes;
     double bytes;
-    return trial_state_may_fit(&trial, usable_bytes) && configuration_legal(&trial) &&
-           spend(s, s->c->model.layers) &&
-           !trial_first_stage(&trial, usable_bytes).failure.failed &&
-           spend(s, s->c->model.layers * pp) && holds(&trial, usable_bytes, &bytes);
+    return trial_state_may_fit(trial, usable_bytes) && configuration_legal(trial) &&
+           spend(s, s->c->model.layers) && !trial_first_stage(trial, usable_bytes).failure.failed &&
+           spend(s, s->c->model.layers * trial->layout.pp) && holds(trial, usable_bytes, &bytes);
+}
+
+static bool split_holds(struct minimum_search *s, uint64_t gpus, const struct minimum_split *split)
+{
+    uint64_t ep = first_share(s);
+    do {
+        const struct configuration trial = with_layout(s, gpus, split, ep);
+        if (share_holds(s, &trial))
+            return true;
+        ep = next_share(s, ep);
+    } while (ep > 0);
+    return false;
 }
 
 /* On a card without end. A size at which the layout breaks a rule tells nothing of the others. */
-static bool pair_is_too_much(struct minimum_search *s, uint64_t gpus, uint64_t tp, uint64_t pp)
+static bool share_is_too_much(struct minimum_search *s, const struct configuration *trial)
 {
-    struct configuration trial = with_layout(s->c, gpus, tp, pp);
-    double bytes, room = trial.gpu.hbm.usable_bytes;
-    room += trial.layout.data.sharding->hybrid ? trial.software.memory.communicator_bytes : 0.0;
-    if (!configuration_legal(&trial))
+    double bytes, room = trial->gpu.hbm.usable_bytes;
+    room += trial->layout.data.sharding->hybrid ? trial->software.memory.communicator_bytes : 0.0;
+    if (!configuration_legal(trial))
         return false;
-    if (!trial_state_may_fit(&trial, trial.gpu.hbm.usable_bytes))
+    if (!trial_state_may_fit(trial, trial->gpu.hbm.usable_bytes))
         return true;
     return (spend(s, s->c->model.layers) &&
-            trial_first_stage(&trial, INFINITY).peak_allocated_bytes > room) ||
-           (spend(s, s->c->model.layers * pp) && holds(&trial, INFINITY, &bytes) && bytes > room);
+            trial_first_stage(trial, INFINITY).peak_allocated_bytes > room) ||
+           (spend(s, s->c->model.layers * trial->layout.pp) && holds(trial, INFINITY, &bytes) &&
+            bytes > room);
+}
+
+static bool split_is_too_much(struct minimum_search *s, uint64_t gpus,
+                              const struct minimum_split *split)
+{
+    uint64_t ep = first_share(s);
+    do {
+        const struct configuration trial = with_layout(s, gpus, split, ep);
+        if (!share_is_too_much(s, &trial))
+            return false;
+        ep = next_share(s, ep);
+    } while (ep > 0);
+    return true;
 }
 
 /* The largest size up to the limit that is whole nodes and whole replicas; 0: none. */
@@ -113,16 +177,16 @@ static uint64_t largest(const struct minimum_search *s, uint64_t model_ranks)
     return s->limit / step * step;
 }
 
-static bool try_pair(struct minimum_search *s, uint64_t gpus, uint64_t tp, uint64_t pp)
+static bool try_split(struct minimum_search *s, uint64_t gpus, const struct minimum_split *split)
 {
-    uint64_t pair = tp * (s->c->model.layers + 1) + pp;
-    if (s->hopeless[pair])
+    const size_t row = split_row(s, split);
+    if (s->hopeless[row])
         return false;
-    if (pair_holds(s, gpus, tp, pp))
+    if (split_holds(s, gpus, split))
         return true;
-    uint64_t most = s->asked[pair] ? 0 : largest(s, tp * pp);
-    s->asked[pair] = true;
-    s->hopeless[pair] = most > gpus && pair_is_too_much(s, most, tp, pp);
+    uint64_t most = s->asked[row] ? 0 : largest(s, split->tp * split->pp * split->cp);
+    s->asked[row] = true;
+    s->hopeless[row] = most > gpus && split_is_too_much(s, most, split);
     return false;
 }
 
@@ -131,12 +195,12 @@ static bool size_holds(struct minimum_search *s, uint64_t gpus)
     struct plan_splits at = {.gpus = gpus,
                              .heads = s->c->model.attention.heads,
                              .tp = {1, whole_node(s->c)},
-                             .cp = {1, 1},
+                             .cp = {1, 1u << CONTEXT_DOUBLINGS},
                              .pp = {1, s->c->model.layers}};
     for (uint64_t before = 0; plan_splits_next(&at); before = at.looked) {
         if (!spend(s, at.looked - before))
             return false;
-        if (try_pair(s, gpus, at.at_tp, at.at_pp))
+        if (try_split(s, gpus, &(struct minimum_split){at.at_tp, at.at_pp, at.at_cp}))
             return true;
     }
     return false;
@@ -171,17 +235,34 @@ static uint64_t search_sizes(struct minimum_search *s)
     return 0;
 }
 
-uint64_t minimum_gpus(const struct configuration *c, uint64_t limit)
+/* Of the keys that are open and do not depend on the split: what holds least. */
+static struct configuration leanest(const struct configuration *c, unsigned open)
+{
+    const unsigned recompute = 1u << CHOICE_RECOMPUTE | 1u << CHOICE_RECOMPUTE_LAYERS;
+    struct configuration lean = *c;
+    if ((open >> CHOICE_MICROBATCH & 1u) != 0)
+        lean.layout.microbatch = 1;
+    if ((open & recompute) == recompute) {
+        lean.layout.recompute = RECOMPUTE_FULL;
+        lean.layout.recompute_layers = 0;
+    }
+    return lean;
+}
+
+uint64_t minimum_gpus(const struct configuration *c, unsigned open, uint64_t limit)
 {
     uint64_t node = whole_node(c), heads = c->model.attention.heads;
     size_t pairs = ((node < heads ? node : heads) + 1) * (c->model.layers + 1);
     struct arena *arena = arena_create();
+    const struct configuration lean = leanest(c, open);
     struct minimum_search s = {
-        .c = c,
+        .c = &lean,
+        .arena = arena,
+        .open = open,
         .limit = limit < TOPOLOGY_GPU_MAX ? limit : TOPOLOGY_GPU_MAX,
         .effort_left = EFFORT_MAX,
-        .hopeless = ARENA_ARRAY(arena, bool, pairs),
-        .asked = ARENA_ARRAY(arena, bool, pairs),
+        .hopeless = ARENA_ARRAY(arena, bool, pairs *(CONTEXT_DOUBLINGS + 1)),
+        .asked = ARENA_ARRAY(arena, bool, pairs *(CONTEXT_DOUBLINGS + 1)),
     };
     uint64_t gpus = search_sizes(&s);
     arena_destroy(arena);

@@ -61,7 +61,7 @@ advice_holds() { # scenario
 
 @test "out of memory: nothing that cannot be done is advised" {
     expect 4 "$ORRERY" memory "$SCENARIOS/memory/memory-wall-70b-1gpu.yaml"
-    shows "would help more GPUs"
+    shows "would help another layout, or more GPUs"
     lacks "more tp" out
     lacks "smaller microbatch" out
     expect 4 "$ORRERY" run "$SCENARIOS/memory/memory-3b-long-sequence.yaml" --set layout.recompute=full \

@@ -25,7 +25,8 @@ static void tell(const struct memory_arguments *arguments, struct session *sessi
 {
     const struct configuration *c = &result->scenario->configuration;
     const uint64_t limit = arguments->limit;
-    uint64_t minimum = result->step != NULL ? minimum_gpus(c, limit) : 0;
+    uint64_t minimum =
+        result->step != NULL ? minimum_gpus(c, result->scenario->choices.open, limit) : 0;
     struct rule_of_thumb rule;
     rule_of_thumb(c, &rule);
     struct arena *arena = arena_create();

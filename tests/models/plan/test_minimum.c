@@ -1,5 +1,5 @@
-/* The smallest cluster against trying everything: each size, each tp and pp, by the rules and the
- * ledger alone; for every sharding and cards of several sizes. */
+/* The smallest cluster against trying everything: each size, each tp, cp and pp, by the rules and
+ * the ledger alone; for every sharding and cards of several sizes. */
 #include "models/plan/minimum.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
@@ -26,12 +26,12 @@ static struct configuration wide_case(void)
 
 /* One layout on so many GPUs: whole nodes beyond the first, a batch of pp microbatches a replica.
  */
-static bool fits(struct configuration c, uint64_t gpus, uint64_t tp, uint64_t pp)
+static bool fits(struct configuration c, uint64_t gpus, uint64_t tp, uint64_t cp, uint64_t pp)
 {
     struct step_options options = {.memory_only = true};
     struct error error;
     struct step *step = NULL;
-    lower_case_size(&c, tp, 1, gpus / tp / pp, pp, pp);
+    lower_case_size(&c, tp, cp, gpus / tp / cp / pp, pp, pp);
     c.cluster.node.gpus = gpus < NODE ? gpus : NODE;
     c.cluster.nodes = gpus < NODE ? 1 : gpus / NODE;
     c.layout.sequence_parallel = c.layout.sequence_parallel && tp > 1;
@@ -48,9 +48,11 @@ static uint64_t by_trying(const struct configuration *c)
         if (gpus > NODE && gpus % NODE != 0)
             continue;
         for (uint64_t tp = 1; tp <= NODE; tp++) {
-            for (uint64_t pp = 1; pp <= c->model.layers; pp++)
-                if (gpus % (tp * pp) == 0 && fits(*c, gpus, tp, pp))
-                    return gpus;
+            for (uint64_t pp = 1; pp <= c->model.layers; pp++) {
+                for (uint64_t cp = 1; tp * pp * cp <= gpus; cp *= 2)
+                    if (gpus % (tp * pp * cp) == 0 && fits(*c, gpus, tp, cp, pp))
+                        return gpus;
+            }
         }
     }
     return 0;
@@ -68,7 +70,7 @@ static void test_against_trying(void **state)
             uint64_t expected = by_trying(&c);
             c.cluster.gpus =
                 i % 2 == 1 ? NODE + 1 : 0; /* of the scenario, the last node with one */
-            assert_int_equal(minimum_gpus(&c, LIMIT), expected);
+            assert_int_equal(minimum_gpus(&c, 0, LIMIT), expected);
             found += expected > 0;
             none += expected == 0;
             beyond_a_node += expected > NODE;
@@ -85,10 +87,10 @@ static void test_one_card(void **state)
         struct configuration c = wide_case();
         c.layout.data.sharding = sharding_kinds[k];
         c.gpu.hbm.usable_bytes = 2e9;
-        assert_int_equal(minimum_gpus(&c, LIMIT), 1);
-        assert_int_equal(minimum_gpus(&c, 0), 0);
+        assert_int_equal(minimum_gpus(&c, 0, LIMIT), 1);
+        assert_int_equal(minimum_gpus(&c, 0, 0), 0);
         c.gpu.hbm.context_bytes = 2e9;
-        assert_int_equal(minimum_gpus(&c, LIMIT), 0);
+        assert_int_equal(minimum_gpus(&c, 0, LIMIT), 0);
     }
 }
 
@@ -102,9 +104,9 @@ static void test_rules_are_kept(void **state)
             c.layout.data.sharding = sharding_kinds[k];
             c.gpu.hbm.usable_bytes = cards_bytes[i];
             c.model.ffn_hidden = 2046;
-            assert_int_equal(minimum_gpus(&c, LIMIT), by_trying(&c));
+            assert_int_equal(minimum_gpus(&c, 0, LIMIT), by_trying(&c));
             c.model.attention.kv_heads = 2; /* repeated on four ranks: a warning before the error */
-            assert_int_equal(minimum_gpus(&c, LIMIT), by_trying(&c));
+            assert_int_equal(minimum_gpus(&c, 0, LIMIT), by_trying(&c));
         }
     }
 }
@@ -137,7 +139,7 @@ static void test_a_larger_size_proves_little(void **state)
             c.software.memory.communicator_bytes = 8e6;
         }
         assert_int_equal(by_trying(&c), 12);
-        assert_int_equal(minimum_gpus(&c, LIMIT), 12);
+        assert_int_equal(minimum_gpus(&c, 0, LIMIT), 12);
     }
 }
 
@@ -155,23 +157,23 @@ static void test_shard_groups(void **state)
             c.gpu.hbm.usable_bytes = card_bytes;
             c.software.memory.communicator_bytes = 40e6;
             uint64_t expected = by_trying(&c);
-            assert_int_equal(minimum_gpus(&c, LIMIT), expected);
+            assert_int_equal(minimum_gpus(&c, 0, LIMIT), expected);
             found[expected]++;
         }
     }
     assert_true(found[0] > 0 && found[8] > 0 && found[12] > 0);
 }
 
-/* Where nothing fits, a quarter of a million sizes are soon looked through: no layout is asked
- * again. With ten times as many there are too many to try. */
+/* Where nothing fits, thirty thousand sizes are soon looked through: no layout is asked again. With
+ * ten times as many layouts of eight times as many sizes there are too many to try. */
 static void test_what_never_fits_is_known(void **state)
 {
     struct configuration c = wide_case();
     c.gpu.hbm.usable_bytes = 60e6;
     assert_int_equal(by_trying(&c), 0);
-    assert_int_equal(minimum_gpus(&c, 1 << 20), 0);
+    assert_int_equal(minimum_gpus(&c, 0, 1 << 17), 0);
     c.model.layers = 40;
-    assert_int_equal(minimum_gpus(&c, 1 << 20), MINIMUM_UNKNOWN);
+    assert_int_equal(minimum_gpus(&c, 0, 1 << 20), MINIMUM_UNKNOWN);
 }
 
 enum {
@@ -202,7 +204,7 @@ static void test_own_layout_is_set_aside(void **state)
             c.layout.pipeline.schedule =
                 own == OWN_CHUNKS ? &schedule_interleaved : c.layout.pipeline.schedule;
             c.layout.pipeline.vpp = own == OWN_CHUNKS ? 2 : 1;
-            assert_int_equal(minimum_gpus(&c, LIMIT), expected);
+            assert_int_equal(minimum_gpus(&c, 0, LIMIT), expected);
         }
     }
 }

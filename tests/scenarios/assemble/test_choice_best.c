@@ -152,6 +152,12 @@ static void test_none_stated_is_better(void **state)
          "software: nemo\n"
          "layout: {tp: 2",
          {"pp: %u", "microbatch: %u"}},
+        /* one sequence: a pipeline would idle, whatever part of the sequence a rank has */
+        {"model: llama3-8b\n"
+         "cluster: {gpu: h100-80gb-sxm, gpus: 64}\n"
+         "training: {sequence: 1048576, global_batch: 1}\n"
+         "layout: {vpp: 1",
+         {"pp: %u", "cp: %u"}},
     };
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char text[1024];

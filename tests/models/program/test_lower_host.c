@@ -2,6 +2,7 @@
  * grows by for a second of it is how often that figure is met, counted on paper. And what tensor
  * parallelism slows. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "models/lower/stage/lower.h"
@@ -262,6 +263,28 @@ static void test_words_of_graphs(void **state)
         assert_false(software_graphs(bad[i], &modules));
 }
 
+/* Any two words are joined but for those that name a whole layer, step or nothing at all, in either
+ * order, and mean the modules of both. */
+static void test_joined_words_of_graphs(void **state)
+{
+    static const char *const words[] = {"none", "full",       "layer",         "on", "attn", "mlp",
+                                        "moe",  "moe_router", "moe_preprocess"};
+    static const unsigned first_joined = 4;
+    const unsigned count = sizeof words / sizeof words[0];
+    for (unsigned i = 0; i < count * count; i++) {
+        const char *a = words[i / count], *b = words[i % count];
+        char text[64];
+        unsigned of_a, of_b, of_both;
+        snprintf(text, sizeof text, "%s+%s", a, b);
+        assert_true(software_graphs(a, &of_a) && software_graphs(b, &of_b));
+        const bool joined = software_graphs(text, &of_both);
+        if (joined != (i / count >= first_joined && i % count >= first_joined))
+            fail_msg("%s is %s", text, joined ? "taken" : "refused");
+        if (joined)
+            assert_int_equal(of_both, of_a | of_b);
+    }
+}
+
 /* Launches of one layer more, in all microbatches, when these modules are captured. */
 static double launches_of_a_layer(struct configuration c, const char *modules)
 {
@@ -358,6 +381,7 @@ int main(void)
         cmocka_unit_test(test_launches),
         cmocka_unit_test(test_growth_of_launches),
         cmocka_unit_test(test_words_of_graphs),
+        cmocka_unit_test(test_joined_words_of_graphs),
         cmocka_unit_test(test_captured_stretches),
         cmocka_unit_test(test_whole_step_in_a_graph),
         cmocka_unit_test(test_graphs_of_experts),

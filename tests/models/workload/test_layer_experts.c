@@ -263,12 +263,35 @@ static void each_expert_has_its_matrices(void **state)
     assert_true(matrices - of_experts == 8 * (8 + 2 * 4 + 8) + 8 * 4); /* and the router */
 }
 
+/* The gradient of a router's weights needs the rows that it read: they are kept once, by the router
+ * unless shared experts keep the same rows as their own input. */
+static void input_of_a_router_is_kept_once(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 3 * COUNT(cases); i++) {
+        const struct expert_case *k = &cases[i / 3];
+        struct bench b;
+        struct rank_share share;
+        set_case(&b, k, true);
+        b.model.moe.shared_experts = i % 3;
+        transformer_layer(&b.context, &b.layer);
+        transformer_share_of(&b.context, &share);
+        const bool beside = i % 3 > 0 && share.input_tokens == k->tokens;
+        const double router = kept_bytes(&b.layer, "router input");
+        if (router != (beside ? 0.0 : k->tokens * 16.0))
+            fail_msg("case %u, %u shared experts: %g bytes", i / 3, i % 3, router);
+        if (beside)
+            assert_true(kept_bytes(&b.layer, "mlp input") == k->tokens * 16.0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fused_products_cast_their_own),
         cmocka_unit_test(pages_keep_the_rows_that_came),
         cmocka_unit_test(each_expert_has_its_matrices),
+        cmocka_unit_test(input_of_a_router_is_kept_once),
         cmocka_unit_test(attention_in_eight_bits),
         cmocka_unit_test(rows_are_moved_once),
         cmocka_unit_test(pieces_hold_what_they_write),

@@ -285,6 +285,172 @@ static void test_beside(void **state)
     assert_int_equal(b.layer.segments[1].wgrad_beside_count, 1);
 }
 
+static void check_same_kernels(const struct segment_kernels *a, const struct segment_kernels *b)
+{
+    assert_int_equal(a->count, b->count);
+    for (unsigned i = 0; i < a->count; i++) {
+        const struct kernel *x = &a->kernels[i], *y = &b->kernels[i];
+        if (strcmp(x->name, y->name) != 0 || x->flops != y->flops || x->bytes != y->bytes ||
+            x->launches != y->launches)
+            fail_msg("%s and %s: %g and %g bytes", x->name, y->name, x->bytes, y->bytes);
+    }
+}
+
+static void check_same_transfers(const struct segment_transfers *a,
+                                 const struct segment_transfers *b)
+{
+    const struct segment_transfer *x[] = {
+        &a->before,          &a->beside,          &a->after,
+        &a->backward_before, &a->backward_beside, &a->backward_gather,
+        &a->backward_after,  &a->exchange,        &a->again};
+    const struct segment_transfer *y[] = {
+        &b->before,          &b->beside,          &b->after,
+        &b->backward_before, &b->backward_beside, &b->backward_gather,
+        &b->backward_after,  &b->exchange,        &b->again};
+    for (unsigned i = 0; i < COUNT(x); i++)
+        check_transfer(x[i], y[i]->comm, y[i]->op, y[i]->bytes);
+    assert_int_equal(a->pipelined, b->pipelined);
+}
+
+static void check_same_layer(const struct layer *a, const struct layer *b)
+{
+    assert_int_equal(a->segment_count, b->segment_count);
+    assert_true(a->input_bytes == b->input_bytes && a->parameters == b->parameters);
+    for (unsigned i = 0; i < a->segment_count; i++) {
+        const struct segment *x = &a->segments[i], *y = &b->segments[i];
+        check_same_kernels(&x->forward, &y->forward);
+        check_same_kernels(&x->dgrad, &y->dgrad);
+        check_same_kernels(&x->wgrad, &y->wgrad);
+        check_same_transfers(&x->transfers, &y->transfers);
+        assert_true(x->memory.output_bytes == y->memory.output_bytes &&
+                    x->memory.forward_temporary_bytes == y->memory.forward_temporary_bytes &&
+                    x->memory.backward_temporary_bytes == y->memory.backward_temporary_bytes);
+        assert_int_equal(x->saved.count, y->saved.count);
+        for (unsigned k = 0; k < x->saved.count; k++)
+            assert_true(x->saved.tensors[k].bytes == y->saved.tensors[k].bytes);
+    }
+}
+
+/* One tensor rank holds the whole sequence: sequence parallelism has nothing to split, so a layer
+ * and a head do, keep and send the same with it as without. */
+static void test_lone_rank_splits_no_sequence(void **state)
+{
+    (void)state;
+    static struct bench b;
+    static struct layer plain;
+    static void (*const writers[])(const struct layer_context *,
+                                   struct layer *) = {transformer_layer, transformer_head};
+    for (unsigned variant = 0; variant < 64; variant++) {
+        if (variant & 1)
+            bench_gpt(&b);
+        else
+            bench_llama(&b);
+        b.context.tp = 1;
+        b.context.cp = variant & 2 ? 2 : 1;
+        b.context.precision = precision_find(variant & 4 ? "fp8" : "bf16");
+        b.context.fp8_recipe = FP8_DELAYED;
+        b.software.fp8.gathers = variant & 8;
+        b.software.layer.gradient_fusion = variant & 16;
+        b.context.recompute = variant & 32 ? RECOMPUTE_MODULES : RECOMPUTE_NONE;
+        for (unsigned i = 0; i < COUNT(writers); i++) {
+            b.context.sequence_parallel = false;
+            writers[i](&b.context, &plain);
+            b.context.sequence_parallel = true;
+            writers[i](&b.context, &b.layer);
+            check_same_layer(&b.layer, &plain);
+        }
+    }
+}
+
+static double kept(const struct layer *layer, const char *name)
+{
+    double bytes = 0.0;
+    for (unsigned i = 0; i < layer->segment_count; i++)
+        for (unsigned k = 0; k < layer->segments[i].saved.count; k++)
+            if (strcmp(layer->segments[i].saved.tensors[k].name, name) == 0)
+                bytes += layer->segments[i].saved.tensors[k].bytes;
+    return bytes;
+}
+
+/* How the weights of a gated block are stored changes no activation: gate, up and what the gate's
+ * activation writes are as many bytes apart as in one tensor, for each factor that software keeps.
+ */
+static void test_gates_apart_keep_as_much(void **state)
+{
+    (void)state;
+    static const double factors[] = {1.0, 1.25, 1.5, 2.0, 3.0};
+    static struct bench b;
+    for (unsigned i = 0; i < 4 * COUNT(factors); i++) {
+        bench_llama(&b);
+        b.context.tp = i % 2 + 1;
+        b.context.precision = precision_find(i / 2 % 2 == 0 ? "bf16" : "fp32");
+        b.software.layer.activation_saved_factor = factors[i / 4];
+        transformer_layer(&b.context, &b.layer);
+        const double together = kept(&b.layer, "activation input");
+        b.software.layer.separate_projections = true;
+        transformer_layer(&b.context, &b.layer);
+        const double apart =
+            kept(&b.layer, "gate") + kept(&b.layer, "up") + kept(&b.layer, "activated gate");
+        if (!(together > 0.0) || apart != together)
+            fail_msg("factor %g: %g bytes apart, %g together", factors[i / 4], apart, together);
+    }
+}
+
+/* What selective recomputation drops. */
+static double dropped(const struct bench *b)
+{
+    double bytes = 0.0;
+    for (unsigned i = 0; i < b->layer.segment_count; i++)
+        for (unsigned k = 0; k < b->layer.segments[i].saved.count; k++)
+            if (b->layer.segments[i].saved.tensors[k].attention_core)
+                bytes += b->layer.segments[i].saved.tensors[k].bytes;
+    return bytes;
+}
+
+/* Selective recomputation repeats scores, softmax and context (Korthikanti et al. 2022, section 5):
+ * what it drops depends on heads and tokens, not on the widths of the layer, of its block, of its
+ * experts or of the latents that queries and keys come from. */
+static void test_selective_drops_no_widths(void **state)
+{
+    (void)state;
+    static struct bench b;
+    for (unsigned variant = 0; variant < 32; variant++) {
+        double bytes[2];
+        for (unsigned wide = 0; wide < 2; wide++) {
+            if (variant & 1)
+                bench_gpt(&b);
+            else
+                bench_llama(&b);
+            struct model_shape *m = &b.model;
+            m->hidden <<= wide;
+            m->ffn_hidden <<= wide;
+            if (variant & 2) {
+                m->attention.kv_heads = m->attention.heads;
+                m->latent.q_rank = 4 << wide;
+                m->latent.kv_rank = 6 << wide;
+                m->latent.rope_head_size = 2;
+                m->latent.v_head_size = 2;
+            }
+            if (variant & 4) {
+                m->moe.experts = 4;
+                m->moe.experts_per_token = 2;
+                m->moe.ffn_hidden = 16 << wide;
+                m->moe.clamped = variant & 8;
+                b.context.experts.ep = b.context.experts.etp = 1;
+                b.context.experts.imbalance = 1.0;
+                b.context.experts.dispatch = &dispatch_alltoall;
+            }
+            b.software.layer.save_norm_input = true;
+            b.software.experts.bias_fusion = false;
+            b.software.layer.separate_projections = variant & 16;
+            transformer_layer(&b.context, &b.layer);
+            bytes[wide] = dropped(&b);
+        }
+        if (!(bytes[0] > 0.0) || bytes[0] != bytes[1])
+            fail_msg("variant %u: %g bytes, twice as wide %g", variant, bytes[0], bytes[1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -294,6 +460,9 @@ int main(void)
         cmocka_unit_test(test_fp8),
         cmocka_unit_test(test_fp32),
         cmocka_unit_test(test_beside),
+        cmocka_unit_test(test_selective_drops_no_widths),
+        cmocka_unit_test(test_lone_rank_splits_no_sequence),
+        cmocka_unit_test(test_gates_apart_keep_as_much),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

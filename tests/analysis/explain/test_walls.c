@@ -1,5 +1,6 @@
 /* The page of walls against numbers worked out by hand. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analysis/explain/walls_rows.h"
@@ -193,6 +194,62 @@ static void test_experts(void **state)
     arena_destroy(arena);
 }
 
+/* The numbers of a simulated budget agree: steps of so many tokens fill it, GPU-time is time on
+ * every GPU, and MFU is its FLOPs over what the GPUs could do meanwhile. */
+static void test_simulated_budget(void **state)
+{
+    static const char *const layouts[] = {"tp: 1, pp: 1, microbatch: 1, sharding: fsdp",
+                                          "tp: 2, pp: 2, microbatch: 2, sharding: zero-1",
+                                          "tp: 4, pp: 1, microbatch: 1, sharding: zero-3"};
+    for (unsigned i = 0; i < 9; i++) {
+        const unsigned gpus = 8u << i % 3, batch = 4 * gpus;
+        struct arena *arena = arena_create();
+        struct walls walls;
+        struct walls_row rows[WALLS_ROW_COUNT];
+        char text[512];
+        snprintf(text, sizeof text,
+                 "model: {layers: 8, hidden: 2048, heads: 16, vocabulary: 32000}\n"
+                 "cluster: {gpu: h100-80gb-sxm, gpus: %u}\n"
+                 "training: {sequence: 2048, global_batch: %u, tokens: %uB}\nlayout: {%s}\n",
+                 gpus, batch, 10 + i, layouts[i / 3]);
+        gather(arena, text, &walls, rows);
+        const struct walls_simulated *s = &walls.simulated;
+        const double tokens = (10.0 + i) * 1e9, step_tokens = batch * 2048.0;
+        assert_true(s->fits && s->timed);
+        near(s->budget_s, tokens / step_tokens * s->step_s, 1e-12);
+        near(s->gpu_s_of_budget, s->budget_s * gpus, 1e-12);
+        near(s->budget_flops, tokens / step_tokens * s->step_flops, 1e-12);
+        near(s->mfu_ratio, s->budget_flops / (s->gpu_s_of_budget * walls.envelope.peak_flops_per_s),
+             1e-9);
+        near(simulated_of(rows, "gpu_years"), simulated_of(rows, "months") / 12.0 * gpus, 1e-9);
+        near(envelope_of(rows, "gpu_years"), envelope_of(rows, "months") / 12.0 * gpus, 1e-9);
+        arena_destroy(arena);
+    }
+}
+
+/* Sixteen bytes of state for each of 70 B parameters bind first exactly where they do not fit. */
+static void test_state_binds(void **state)
+{
+    unsigned bound = 0;
+    for (unsigned gpus = 8; gpus <= 64; gpus += 8) {
+        struct arena *arena = arena_create();
+        struct walls walls;
+        struct walls_row rows[WALLS_ROW_COUNT];
+        char text[256];
+        snprintf(text, sizeof text,
+                 "model: {preset: llama3-70b}\ncluster: {gpu: h100-80gb-sxm, gpus: %u}\n"
+                 "training: {sequence: 8192, global_batch: %u}\nsoftware: megatron\n",
+                 gpus, gpus);
+        gather(arena, text, &walls, rows);
+        const bool fits = 16.0 * 70e9 / gpus <= walls.envelope.usable_bytes;
+        if ((walls.binding == WALL_STATE) == fits)
+            fail_msg("%u GPUs: wall %d", gpus, (int)walls.binding);
+        bound += fits ? 0 : 1;
+        arena_destroy(arena);
+    }
+    assert_true(bound > 0 && bound < 8);
+}
+
 /* Each peak at which some kernel computes, once, from the highest down. */
 static void test_roofs(void **state)
 {
@@ -211,11 +268,17 @@ static void test_roofs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_activations), cmocka_unit_test(test_compute_and_traffic),
-        cmocka_unit_test(test_inference),   cmocka_unit_test(test_roofline),
-        cmocka_unit_test(test_roofs),       cmocka_unit_test(test_binding),
-        cmocka_unit_test(test_textbook),    cmocka_unit_test(test_adapters),
+        cmocka_unit_test(test_activations),
+        cmocka_unit_test(test_compute_and_traffic),
+        cmocka_unit_test(test_inference),
+        cmocka_unit_test(test_roofline),
+        cmocka_unit_test(test_roofs),
+        cmocka_unit_test(test_binding),
+        cmocka_unit_test(test_textbook),
+        cmocka_unit_test(test_adapters),
         cmocka_unit_test(test_experts),
+        cmocka_unit_test(test_state_binds),
+        cmocka_unit_test(test_simulated_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,16 @@
 /* A document: facts keep their order, JSON has those that are not aside, and lines show what the
  * names in braces say. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
 #include "analysis/tell/document/document_json.h"
 #include "analysis/tell/document/document_lines.h"
+#include "analysis/tell/report/report_layouts.h"
+#include "models/schedule/schedule_kind.h"
+#include "models/sharding/sharding_kind.h"
 #include "tests/child.h"
 #include "tests/test.h"
 
@@ -210,6 +214,31 @@ static void faults_in_lines_end_the_program(void **state)
     }
 }
 
+/* Stages whose layers are given, the first, the last or both, are told as first+last. */
+static void ends_of_a_layout_are_told(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 9; i++) {
+        const struct plan_layout layout = {.schedule = &schedule_one_f_one_b,
+                                           .sharding = &sharding_zero_1,
+                                           .first_stage_layers = i / 3,
+                                           .last_stage_layers = i % 3};
+        struct arena *arena = arena_create();
+        struct fact *o = document_begin(arena, "orrery.test/1", NULL);
+        char *text = NULL, wanted[16] = "no";
+        size_t size = 0;
+        struct session session = {.out = open_memstream(&text, &size), .width = 40};
+        report_layout_facts(o, &layout);
+        document_lines(o, "{.ends}", &session);
+        fclose(session.out);
+        if (i > 0)
+            snprintf(wanted, sizeof wanted, "%u+%u", i / 3, i % 3);
+        assert_string_equal(text, wanted);
+        free(text);
+        arena_destroy(arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +246,7 @@ int main(void)
         cmocka_unit_test(colours_count_for_no_column),
         cmocka_unit_test(json_has_what_is_not_aside),
         cmocka_unit_test(columns_of_a_row_come_in_the_order_of_the_keys),
+        cmocka_unit_test(ends_of_a_layout_are_told),
         cmocka_unit_test(faults_in_lines_end_the_program),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

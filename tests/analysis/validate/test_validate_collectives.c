@@ -87,6 +87,21 @@ static void test_messages_between_pairs(void **state)
     }
 }
 
+/* A collective needs a second GPU, and messages go between the halves of an even number; any other
+ * number of the GPUs of a server has a time. */
+static void test_refused_counts(void **state)
+{
+    static const char *const ops[] = {"all_gather", "reduce_scatter", "all_reduce", "send"};
+    for (unsigned op = 0; op < sizeof ops / sizeof ops[0]; op++)
+        for (unsigned gpus = 1; gpus <= 8; gpus++) {
+            const bool odd_pairs = strcmp(ops[op], "send") == 0 && gpus % 2 != 0;
+            const bool timed =
+                time_or_refusal(ops[op], "h100-80gb-sxm", gpus, 8, "none", GIGA) > 0.0;
+            if (timed != (gpus > 1 && !odd_pairs))
+                fail_msg("%s on %u GPUs is %s", ops[op], gpus, timed ? "timed" : "refused");
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -94,6 +109,7 @@ int main(void)
         cmocka_unit_test(test_the_node_of_the_catalogue_with_as_many_cards),
         cmocka_unit_test(test_domains_have_several_chassis),
         cmocka_unit_test(test_messages_between_pairs),
+        cmocka_unit_test(test_refused_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/record/evidence/published_mfu.h"
 #include "analysis/validate/rows/validate.h"
 #include "analysis/validate/rows/validate_report.h"
 #include "analysis/validate/rows/validate_run.h"
@@ -386,6 +387,32 @@ static void test_eager_or_compiled(void **state)
     arena_destroy(w.arena);
 }
 
+/* No prediction is said to be beyond what was published whose MFU is not higher than the best of
+ * its card, precision and kind of model. The batches of these rows fill ever more of a pipeline. */
+static void test_beyond_what_was_published(void **state)
+{
+    char text[8192];
+    write_row(text, sizeof text, 20, "4");
+    struct world w = begin();
+    unsigned timed = 0;
+    size_t length = strlen(text);
+    for (unsigned i = 0; i < 9; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length,
+                                   "\nr%u,s,ok,clean,1,4,256,4,4,64,1024,gelu,1024,learned,0,128,"
+                                   "a100-80gb-sxm,16,8,ib-hdr-8x200,2,2,4,1,1,1,1,1,%u,0,none,math,"
+                                   "bf16,4,1f1b,megatron",
+                                   i, 8u << i);
+    assert_true(validate(&w, text, 1));
+    for (size_t i = 0; i < w.v.row_count; i++) {
+        const struct validate_row *row = &w.v.rows[i];
+        timed += row->mfu_ratio > 0.0 ? 1 : 0;
+        if (row->reached != NULL && row->mfu_ratio <= row->reached->mfu_ratio)
+            fail_msg("%s: %g, published %g", row->id, row->mfu_ratio, row->reached->mfu_ratio);
+    }
+    assert_true(timed >= 5);
+    arena_destroy(w.arena);
+}
+
 static void test_threads_change_nothing(void **state)
 {
     char text[4096];
@@ -418,6 +445,7 @@ int main(void)
         cmocka_unit_test(test_what_a_version_can_do),
         cmocka_unit_test(test_versions_of_experts),
         cmocka_unit_test(test_eager_or_compiled),
+        cmocka_unit_test(test_beyond_what_was_published),
         cmocka_unit_test(test_threads_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -284,6 +284,28 @@ static void core_sharding(void **state)
     assert_false(has_line(&launch_megatron, &c, "--overlap-param-gather"));
 }
 
+/* bf16 layers at either end: two are given both counts, torchtitan says that it has none. */
+static void wide_layers(void **state)
+{
+    static const char *const words[2][2] = {
+        {"--num-layers-at-start-in-bf16", "--num-layers-at-end-in-bf16"},
+        {"model.num_layers_at_start_in_bf16", "model.num_layers_at_end_in_bf16"}};
+    for (unsigned i = 0; i < 2 * 9; i++) {
+        const unsigned first = i / 2 / 3, last = i / 2 % 3, any = first + last > 0;
+        struct configuration c = base->configuration;
+        char line[80];
+        c.training.precision = precision_find("fp8");
+        c.training.wide_layers_first = first;
+        c.training.wide_layers_last = last;
+        for (unsigned k = 0; k < 2; k++) {
+            snprintf(line, sizeof line, "%s%c%u", words[i % 2][k], " ="[i % 2], k ? last : first);
+            assert_int_equal(has_line(core[i % 2], &c, line), any);
+        }
+        const struct launch_text text = written(&launch_torchtitan, &c);
+        assert_int_equal(launch_case_note(&text, LAUNCH_DIFFERS, "first and last") != NULL, any);
+    }
+}
+
 static void torchtitan_dims(void **state)
 {
     const struct launch_kind *titan = &launch_torchtitan;
@@ -461,11 +483,17 @@ static void profiles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(core_shapes),     cmocka_unit_test(core_pipelines),
-        cmocka_unit_test(core_splits),     cmocka_unit_test(core_sharding),
-        cmocka_unit_test(offload),         cmocka_unit_test(activations),
-        cmocka_unit_test(torchtitan_dims), cmocka_unit_test(torchtitan_pipelines),
-        cmocka_unit_test(deepspeed_rules), cmocka_unit_test(hosts),
+        cmocka_unit_test(core_shapes),
+        cmocka_unit_test(core_pipelines),
+        cmocka_unit_test(core_splits),
+        cmocka_unit_test(core_sharding),
+        cmocka_unit_test(offload),
+        cmocka_unit_test(activations),
+        cmocka_unit_test(wide_layers),
+        cmocka_unit_test(torchtitan_dims),
+        cmocka_unit_test(torchtitan_pipelines),
+        cmocka_unit_test(deepspeed_rules),
+        cmocka_unit_test(hosts),
         cmocka_unit_test(profiles),
     };
     return cmocka_run_group_tests(tests, open_base, close_base);

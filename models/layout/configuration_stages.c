@@ -168,6 +168,10 @@ static void check_schedule(struct rule_report *r)
             "%s with vpp = 1 has one chunk on each stage, which is plain 1f1b: give layout.vpp, or "
             "schedule: 1f1b",
             l->pipeline.schedule->head.name);
+    } else if (l->pipeline.schedule->interleaved && l->pp > 1 &&
+               !r->c->software.pipeline.interleaves) {
+        rule_say(r, true, "layout.schedule", "%s does not offer the %s schedule",
+                 r->c->software.name, l->pipeline.schedule->head.name);
     }
 }
 

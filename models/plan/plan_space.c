@@ -103,13 +103,15 @@ static void add_order(struct space *s, struct plan_layout layout, uint32_t vpp)
 static void add_orders(struct space *s, struct plan_layout layout)
 {
     const struct configuration *c = s->base;
-    const bool may = c->software.pipeline.interleaves && layout.pp > 1 &&
-                     (!held(s, PLAN_SCHEDULE) || c->layout.pipeline.schedule->interleaved);
+    const bool asked = held(s, PLAN_SCHEDULE) && c->layout.pipeline.schedule->interleaved;
+    const bool may =
+        layout.pp > 1 && (asked || (!held(s, PLAN_SCHEDULE) && c->software.pipeline.interleaves));
     if (held(s, PLAN_VPP)) {
         add_order(s, layout, layout.vpp);
         return;
     }
-    add_order(s, layout, 1);
+    if (!asked) /* one chunk a stage interleaves nothing */
+        add_order(s, layout, 1);
     const uint64_t most = (c->model.layers + 2) / layout.pp;
     for (uint32_t v = 2; may && v <= most && v <= CHUNKS_MOST; v++) {
         const uint64_t chunks = (uint64_t)layout.pp * v;

@@ -156,6 +156,41 @@ YAML
     ! grep -q "it changes nothing" out || false
 }
 
+@test "plan --why: the best of some values is no slower than the best of some of those" {
+    local eight="--model llama3-8b --gpu a100-80gb-sxm --gpus 8 --global-batch 32 --sequence 2048 --headroom 1%"
+    for software in fsdp automodel; do
+        best=0
+        for why in schedule=interleaved,pp=2,vpp=4,tp=2 schedule=interleaved,pp=2,vpp=4 schedule=interleaved,pp=2 schedule=interleaved; do
+            # shellcheck disable=SC2086
+            expect 0 plan $eight --software $software --why "$why" --json
+            jq -e --argjson best "$best" '.why.layout | .schedule == "interleaved" and .vpp > 1 and .played.step_time_s > 0
+                and ($best == 0 or .played.step_time_s <= $best * 1.0001)' out
+            best=$(jq .why.layout.played.step_time_s out)
+        done
+    done
+    # shellcheck disable=SC2086
+    expect 0 plan $eight --software fsdp --why schedule=interleaved
+    shows "fsdp does not offer the interleaved schedule"
+    # shellcheck disable=SC2086
+    expect 0 plan $eight --software fsdp --why schedule=interleaved,pp=1
+    shows "an interleaved pipeline has several stages and chunks"
+}
+
+@test "plan: an own share of experts that the search has is not told as what it lacks" {
+    cat >share.yaml <<'YAML'
+name: share
+model: {preset: mixtral-8x7b, layers: 8}
+cluster: {gpu: h100-80gb-sxm, gpus: 8}
+training: {sequence: 2048, global_batch: 32}
+layout: {tp: 1, pp: 1, ep: 8, microbatch: 1, sharding: zero-0, recompute: none}
+software: megatron
+YAML
+    expect 0 plan share.yaml --json
+    jq -e '.own.not_searched | map(select(startswith("ep"))) == []' out
+    expect 0 plan share.yaml --set layout.tp=2 --set layout.ep=4 --json
+    jq -e '.own.not_searched | map(select(startswith("ep"))) == ["ep 4"]' out
+}
+
 @test "plan: what does not fit at all" {
     expect 4 plan --model llama3-70b --gpu a100-40gb-sxm --gpus 8 --global-batch 8
     shows "Nothing fits"

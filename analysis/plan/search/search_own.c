@@ -20,13 +20,25 @@ static unsigned keys_of(unsigned axis)
     return 1u << axis | (axis == PLAN_EP ? 1u << PLAN_ETP : 0);
 }
 
-static unsigned unsearched(const struct search *s, const struct plan_layout *own)
+/* Over how many ranks each expert that ranks share is cut: unsaid, over those of tp. */
+static struct plan_layout with_cut(const struct plan_layout *layout)
 {
+    struct plan_layout out = *layout;
+    if (out.ep > 1 && out.etp == 0)
+        out.etp = out.tp;
+    return out;
+}
+
+static unsigned unsearched(const struct search *s, const struct plan_layout *layout)
+{
+    const struct plan_layout own = with_cut(layout);
     unsigned keys = 0;
     for (unsigned key = 0; key < PLAN_AXIS_COUNT; key++) {
-        bool met = key == PLAN_RECOMPUTE && walked(s, own);
-        for (uint32_t i = 0; i < s->row_count && !met; i++)
-            met = plan_layout_same(&s->rows[i].layout, own, ~keys_of(key));
+        bool met = key == PLAN_RECOMPUTE && walked(s, layout);
+        for (uint32_t i = 0; i < s->row_count && !met; i++) {
+            const struct plan_layout row = with_cut(&s->rows[i].layout);
+            met = plan_layout_same(&row, &own, ~keys_of(key));
+        }
         keys |= met ? 0 : 1u << key;
     }
     return keys;

@@ -141,11 +141,13 @@ static bool microbatch_rule(const struct naive *n, const struct plan_layout *l)
 static bool chunk_rule(const struct naive *n, const struct plan_layout *l)
 {
     const uint64_t layers = n->c->model.layers, chunks = (uint64_t)l->pp * l->vpp;
-    const bool ring = !is_held(n, PLAN_SCHEDULE) || n->c->layout.pipeline.schedule->interleaved;
+    const bool held = is_held(n, PLAN_SCHEDULE),
+               asked = held && n->c->layout.pipeline.schedule->interleaved,
+               ring = held ? asked : n->s->interleaves;
     if (is_held(n, PLAN_VPP))
         return l->vpp == n->c->layout.pipeline.vpp;
-    return l->vpp == 1 ||
-           (ring && n->s->interleaves && l->pp > 1 && l->vpp <= 64 && chunks <= layers + 2 &&
+    return (l->vpp == 1 && !asked) ||
+           (l->vpp > 1 && ring && l->pp > 1 && l->vpp <= 64 && chunks <= layers + 2 &&
             (l->vpp == n->s->chunks || layers % chunks == 0 ||
              (n->s->even_stages && (layers + 2) % chunks == 0)));
 }

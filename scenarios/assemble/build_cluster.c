@@ -162,6 +162,32 @@ static void build_node(struct builder *b, const struct value *cluster)
     build_wired(b, mapping, &wired);
 }
 
+/* What the scenario says of its nodes' NICs goes before what an entry says of a fabric: 0 there
+ * stands for the node's. Where both are said the fabric's counts, and another one is told. */
+static const struct value *with_nics_of_node(struct builder *b, const struct value *cluster,
+                                             const struct value *fabric)
+{
+    static const struct {
+        const char *of_node, *of_fabric, *unsaid;
+    } keys[] = {{"nics", "nics", "0"}, {"nic_bandwidth", "nic", "0Gb/s"}};
+    const struct value *node = value_find(cluster, "node");
+    for (unsigned i = 0; node != NULL && i < sizeof keys / sizeof keys[0]; i++) {
+        const struct value *of_node = value_find(node, keys[i].of_node),
+                           *said = value_find(fabric, keys[i].of_fabric);
+        if (said == NULL) /* the other spelling */
+            said = value_find(fabric, keys[i].of_node);
+        if (of_node == NULL || of_node->text == NULL)
+            continue;
+        if (said == NULL)
+            fabric = with_word(b, fabric, keys[i].of_fabric, keys[i].unsaid);
+        else if (said->text != NULL && !says_zero(said) && strcmp(said->text, of_node->text) != 0)
+            problems_warning(b->problems, of_node->key_mark,
+                             "cluster.node.%s: %s has no effect, as cluster.fabric.%s says %s",
+                             keys[i].of_node, of_node->text, keys[i].of_fabric, said->text);
+    }
+    return fabric;
+}
+
 /* One node stands alone: the kind that joins nothing. Several are joined by what the node usually
  * stands on. */
 static void build_fabric(struct builder *b, const struct value *cluster, uint64_t nodes)
@@ -176,7 +202,7 @@ static void build_fabric(struct builder *b, const struct value *cluster, uint64_
     if (mapping->count == 0 && nodes == 1)
         mapping = with_word(b, mapping, "kind", "none");
     mapping = usual_part(b, mapping, spec->node.fabric, CHOICE_FABRIC);
-    build_wired(b, mapping, &wired);
+    build_wired(b, with_nics_of_node(b, cluster, mapping), &wired);
     warn_of_zero(b, mapping);
 }
 

@@ -95,6 +95,9 @@ static void a_machine_has_one_timeline(void **state)
         {"nodes: 8", "{name: dgx-h100, nic_bandwidth: 10Gb/s}", bare_fabric, true},
         {"nodes: 8", "{name: dgx-h100, nic_bandwidth: 10Gb/s}", "{name: ib-ndr-8x400, nic: 0Gb/s}",
          true},
+        {"nodes: 8", "{name: dgx-h100, nic_bandwidth: 10Gb/s}", "ib-ndr-8x400", true},
+        {"nodes: 8", "{name: dgx-h100, nic_bandwidth: 10Gb/s, nics: 8}", "{}", true},
+        {"nodes: 8", "{name: dgx-h100, nics: 8}", "ib-ndr-8x400", false},
         {"gpus: 64", slow_node, bare_fabric, true},
         {"gpus: 64", node, slow_fabric, true},
     };

@@ -99,6 +99,38 @@ static void test_nics_follow_gpus(void **state)
     }
 }
 
+/* Of NICs that node and fabric both state, those of the fabric count, and others are told. */
+static void test_nics_said_twice(void **state)
+{
+    static const struct {
+        const char *node, *fabric;
+        bool told;
+    } cases[] = {
+        {"nics: 4", "nics: 2", true},
+        {"nics: 4", "nics: 4", false},
+        {"nics: 4", "nics: 0", false},
+        {"nic_bandwidth: 50Gb/s", "nic: 100Gb/s", true},
+        {"nic_bandwidth: 50Gb/s", "nic_bandwidth: 100Gb/s", true},
+        {"nics: 4", "name: ib-ndr-8x400", false},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[512];
+        unsigned told = 0;
+        snprintf(text, sizeof text,
+                 "model: {preset: llama3-8b}\n"
+                 "cluster: {gpu: h100-80gb-sxm, node: {%s}, fabric: {%s}, nodes: 2}\n"
+                 "training: {sequence: 8192, global_batch: 1152}\n",
+                 cases[i].node, cases[i].fabric);
+        struct scenario *s = weeks_read_text(text);
+        for (unsigned k = 0; k < s->diagnostics.problem_count; k++)
+            told += strstr(s->diagnostics.problems[k].text, "has no effect, as cluster.fabric.")
+                        ? 1
+                        : 0;
+        assert_int_equal(told, cases[i].told ? 1 : 0);
+        scenario_destroy(s);
+    }
+}
+
 /* 2^22 GPUs are not too many. */
 static void test_largest(void **state)
 {
@@ -302,13 +334,10 @@ static void test_most_causes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_nics_follow_gpus),
-        cmocka_unit_test(test_largest),
-        cmocka_unit_test(test_usual_parts),
-        cmocka_unit_test(test_every_node_has_a_fabric),
-        cmocka_unit_test(test_own_memory),
-        cmocka_unit_test(test_last_units),
+        cmocka_unit_test(test_counts),          cmocka_unit_test(test_nics_follow_gpus),
+        cmocka_unit_test(test_nics_said_twice), cmocka_unit_test(test_largest),
+        cmocka_unit_test(test_usual_parts),     cmocka_unit_test(test_every_node_has_a_fabric),
+        cmocka_unit_test(test_own_memory),      cmocka_unit_test(test_last_units),
         cmocka_unit_test(test_most_causes),
     };
     return cmocka_run_group_tests(tests, make_trace, remove_trace);

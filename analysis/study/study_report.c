@@ -272,12 +272,18 @@ static void print_interval(const struct session *session, const struct study *st
 
 static void print_marks(const struct session *session, const struct study_marks *m)
 {
-    if (!isfinite(m->exact_s))
+    if (!isfinite(m->young_s))
         return;
-    fprintf(session->out,
-            "  closed forms at a stall of %s, one stop every %s: Young %s, Daly %s, exact %s\n",
+    fprintf(session->out, "  closed forms at a stall of %s, one stop every %s: Young %s, Daly %s",
             format_time(m->stall_s).s, format_time(m->job_mtbf_s).s, format_time(m->young_s).s,
-            format_time(m->daly_s).s, format_time(m->exact_s).s);
+            format_time(m->daly_s).s);
+    if (isfinite(m->exact_s))
+        fprintf(session->out, ", exact %s\n", format_time(m->exact_s).s);
+    else
+        fputs(
+            "; neither is the optimum here,\n  where not every failure goes back to the last save, "
+            "or saves differ\n",
+            session->out);
 }
 
 /* Have the tied points one value for each seed? */

@@ -96,6 +96,18 @@ static void note_overrides(struct builder *b, const struct value *mapping,
     storage->load_s = given(mapping, "load") ? keys->load_s : -1.0;
 }
 
+/* A save that training waits for is durable when it goes on. */
+static void check_persist(struct builder *b, const struct value *mapping,
+                          const struct checkpoint_kind *kind)
+{
+    if (given(mapping, "persist") && kind->tiers_max > 0 && !kind->background)
+        wrong(b, mapping, "persist",
+              "with this policy training waits until a save is durable; state 'stall' instead, or "
+              "take a policy that writes in the background: async");
+    else if (given(mapping, "persist") && kind->tiers_max == 0)
+        wrong(b, mapping, "persist", "this policy saves nothing; remove it");
+}
+
 /* Whoever says nothing of an interval wears out no drives. */
 static void choose_write_share(struct builder *b, const struct value *mapping)
 {
@@ -130,6 +142,7 @@ void build_checkpoint(struct builder *b)
     struct params options = section_options(b, mapping, schema->path, head, &spec->options);
     if (spec->kind) {
         check_interval(b, mapping, spec->kind);
+        check_persist(b, mapping, spec->kind);
         build_tiers(b, mapping, keys.storage, spec->kind);
     } else if (*keys.policy) {
         section_unknown_name(b, SECTION_CHECKPOINT, mapping, "policy", keys.policy,

@@ -124,6 +124,19 @@ agrees() {
         and json_extract(readfile('out'), '\$.refusal') is null")" = 1 ]
 }
 
+@test "check rejects what run rejects: what is stated of saves, with each policy" {
+    local policy own weeks="$SCENARIOS/weeks/silent-corruption.yaml" played=0
+    for policy in $("$ORRERY" list checkpoint | awk '/^  [a-z]/ {print $1}'); do
+        for own in persist=2h persist=0s stall=1min load=1min keep=1 corrupt=0.1; do
+            agrees "$weeks" --set run.duration=1d --set "checkpoint.policy=$policy" --set "checkpoint.$own"
+            played=$((played + 1))
+        done
+    done
+    [ $played -ge 30 ]
+    expect 3 "$ORRERY" check "$weeks" --set checkpoint.persist=2h
+    said "checkpoint.persist: with this policy training waits until a save is durable"
+}
+
 @test "a card in a node with another socket is warned about, with the node that it comes in" {
     expect 0 "$ORRERY" check "$hello" --set cluster.node=pcie-8x-a100
     said "pcie-8x-a100 takes cards with socket pcie, and h100-80gb-sxm has sxm5"

@@ -50,6 +50,26 @@ value() { sql :memory: "select json_extract(readfile('${2:-out.json}'), '\$.$1')
     true
 }
 
+@test "weeks: a closed form is called exact only where an optimal interval takes it" {
+    for set in checkpoint.policy=async checkpoint.policy=sync recovery.policy=replica-level checkpoint.corrupt=0.3 \
+        "checkpoint.policy=multi-level"; do
+        "$ORRERY" run weeks.yaml --no-db --json --set "$set" --set checkpoint.storage=pfs --set checkpoint.interval=optimal >out.json 2>err ||
+            "$ORRERY" run weeks.yaml --no-db --json --set "$set" --set checkpoint.interval=optimal >out.json
+        by=$(value checkpoint_interval_by)
+        exact=$(value exact_interval_s)
+        case $by in
+            played) [ -z "$exact" ] ;;
+            optimum) [ -n "$exact" ] ;;
+            *) echo "$set: $by" && false ;;
+        esac
+        echo "$by" >>ways
+    done
+    [ "$(sort -u ways | tr '\n' ' ')" = "optimum played " ]
+    expect 0 "$ORRERY" run weeks.yaml --no-db --set recovery.policy=replica-level
+    shows "neither is the optimum here"
+    lacks "exact" out
+}
+
 @test "weeks: JSON keys; the classes sum to the wall clock, the links to detect and restart" {
     "$ORRERY" run weeks.yaml --no-db --json >out.json
     cp out.json out

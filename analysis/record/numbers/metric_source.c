@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/record/numbers/rows.h"
+#include "models/job/player/job.h"
 #include "models/layout/configuration.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"

@@ -271,8 +271,10 @@
     X(daly_interval_s, REAL, "s", daly_interval_s, WEEKS, NO, 0, "Daly's optimum for the same",    \
       checkpoint_daly_s(m->record->mean_stall_s, m->job->checkpoint.job_mtbf_s))                   \
     X(exact_interval_s, REAL, "s", exact_interval_s, WEEKS, NO, 0,                                 \
-      "exact optimum for the same, by Lambert W",                                                  \
-      checkpoint_optimum_s(m->record->mean_stall_s, m->job->checkpoint.job_mtbf_s))                \
+      "exact optimum for the same, by Lambert W; null: no closed form is the optimum here",        \
+      job_closed_form_holds(m->job)                                                                \
+          ? checkpoint_optimum_s(m->record->mean_stall_s, m->job->checkpoint.job_mtbf_s)           \
+          : NAN)                                                                                   \
     X(job_mtbf_s, REAL, "s", job_mtbf_s, WEEKS, NO, 1,                                             \
       "mean time between failures that stop the job, from the rates; null: none",                  \
       m->job->checkpoint.job_mtbf_s)                                                               \

@@ -23,6 +23,11 @@ void job_run(const struct job_spec *spec, struct condition_table *conditions, ui
 void job_run_in(struct arena *arena, const struct job_spec *spec,
                 struct condition_table *conditions, uint64_t seed,
                 const struct job_observer *observer, struct job_result *out);
+/* Do the closed forms of Young and Daly hold: does every failure that stops the job take it back to
+ * its last save, and does each save cost the same? Not where one may lose all, or older copies, or
+ * the others of the job go on, nor where tiers are saved to in turns or copies wait for the one
+ * before. False without saves or failures. */
+bool job_closed_form_holds(const struct job_spec *spec);
 /* Fills checkpoint.interval_s, `floor_s` and `found` where the interval is open (job_save_rule): by
  * the closed form where its assumptions hold, else by the best of simulated replications with
  * common random numbers (job_optimum.c says how). The search meets two million failures and saves

@@ -171,13 +171,20 @@ static bool others_go_on(const struct job_spec *spec)
     return decision.others_go_on;
 }
 
-static bool closed_form_holds(const struct job_spec *spec, double closed_s)
+static double closed_form_s(const struct job_spec *spec)
+{
+    return checkpoint_optimum_s(save_cost_s(&spec->checkpoint.plan), spec->checkpoint.job_mtbf_s);
+}
+
+bool job_closed_form_holds(const struct job_spec *spec)
 {
     const struct checkpoint_spec *checkpoint = &spec->checkpoint;
     double persist_s, each_s;
+    if (checkpoint->plan.level_count == 0 || !(checkpoint->job_mtbf_s > 0.0))
+        return false;
     storage_paces(&checkpoint->plan, &persist_s, &each_s);
     return checkpoint->kind->closed_optimum && all_each_time(&checkpoint->plan) &&
-           closed_s >= each_s && !may_start_anew(spec) && !others_go_on(spec);
+           closed_form_s(spec) >= each_s && !may_start_anew(spec) && !others_go_on(spec);
 }
 
 /* What one replication with this interval costs to play, in failures. Saves that end before the
@@ -249,11 +256,11 @@ void job_optimal_interval(struct job_spec *spec, struct condition_table *conditi
         checkpoint->floor_s = checkpoint_floor_s(plan, checkpoint->write_share_ratio);
     const double step_s = condition_step_s(conditions, &condition_ideal);
     const double all_s = spec->steps > 0 ? (double)spec->steps * step_s : spec->duration_s;
-    const double closed_s = checkpoint_optimum_s(save_cost_s(plan), checkpoint->job_mtbf_s);
+    const double closed_s = closed_form_s(spec);
     checkpoint->found = INTERVAL_BY_FORMULA;
     if (isinf(closed_s) || all_s <= step_s) {
         checkpoint->interval_s = fmax(all_s, step_s);
-    } else if (closed_form_holds(spec, closed_s)) {
+    } else if (job_closed_form_holds(spec)) {
         checkpoint->interval_s = fmin(fmax(closed_s, step_s), all_s);
     } else {
         struct trial trial = {.conditions = conditions, .seed = seed, .watch = watch};

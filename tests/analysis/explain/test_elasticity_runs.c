@@ -34,7 +34,7 @@ static const struct {
     {HARDWARE_power, {{"cluster.gpu", "power"}}},
     {HARDWARE_kernel_start, {{"cluster.gpu", "kernel_start"}}},
     {HARDWARE_nvlink, {{"cluster.node", "nvlink_bandwidth"}}},
-    {HARDWARE_nic, {{"cluster.node", "nic_bandwidth"}, {"cluster.fabric", "nic"}}},
+    {HARDWARE_nic, {{"cluster.fabric", "nic"}}}, /* in place of the node's */
     {HARDWARE_pcie, {{"cluster.node", "pcie_bandwidth"}, {"cluster.node", "host_bandwidth"}}},
     {HARDWARE_latency,
      {{"cluster.node", "nvlink_latency"},

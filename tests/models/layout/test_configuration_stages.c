@@ -10,6 +10,7 @@ static struct configuration sized(uint64_t pp, uint64_t m)
 {
     struct configuration c = lower_case();
     lower_case_size(&c, 1, 1, 1, pp, m);
+    c.software.pipeline.interleaves = true;
     return c;
 }
 
@@ -208,6 +209,10 @@ static void test_schedules(void **state)
          "layout.vpp, or schedule: 1f1b");
     c.layout.pipeline.vpp = 2;
     only(&c, false, NULL, NULL);
+    c.software.pipeline.interleaves = false;
+    c.software.name = "plain";
+    only(&c, true, "layout.schedule", "plain does not offer the interleaved schedule");
+    c.software.pipeline.interleaves = true;
     c.training.global_batch = 7; /* no multiple of the stages */
     struct rule_break b[2] = {{0}};
     assert_int_equal(configuration_check(&c, b, 2), 1);

@@ -270,11 +270,8 @@ int session_end(struct session *session, int code)
 {
     fflush(session->out);
     int error = session->streams->out_error;
-    if (error != 0) {
-        if (error != EPIPE) {
-            fprintf(session->notes, "orrery: cannot write to standard output: %s\n",
-                    strerror(error));
-        }
+    if (error != 0 && error != EPIPE) {
+        fprintf(session->notes, "orrery: cannot write to standard output: %s\n", strerror(error));
         code = code == 0 ? 1 : code;
     }
     end_interrupt(session->interrupt); /* its watch speaks on the streams */

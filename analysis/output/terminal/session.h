@@ -3,8 +3,8 @@
  * session_begin makes closed standard descriptors safe, ignores SIGPIPE and SIGXFSZ (writes fail
  * with an error instead), and starts the thread that waits for Ctrl-C: it removes the files under
  * guard, says so and ends the process with 130. session_end flushes stdout and turns a failed write
- * into exit code 1, and says why unless it is that the reader has left. Knows nothing of
- * simulations. */
+ * into exit code 1, and says why; a reader that has left (`orrery list | head`) read all that it
+ * wanted, and changes nothing. Knows nothing of simulations. */
 #ifndef ORRERY_ANALYSIS_OUTPUT_TERMINAL_SESSION_H
 #define ORRERY_ANALYSIS_OUTPUT_TERMINAL_SESSION_H
 
@@ -27,7 +27,7 @@ struct session {
     const struct ranks_engine *ranks; /* NULL: this program knows no MPI */
 };
 void session_begin(struct session *session);
-/* `code`, or EXIT 1 when stdout could not be written. */
+/* `code`, or EXIT 1 when stdout could not be written though somebody reads it. */
 int session_end(struct session *session, int code);
 /* While a path is guarded, an interrupt removes it. NULL: nothing. Between
  * session_hold and the session_guard that follows it, interrupts wait: a file is made there. */

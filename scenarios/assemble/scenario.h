@@ -125,6 +125,9 @@ void scenario_job(const struct scenario *scenario, struct condition_table *condi
 /* The warning about a cause that job_tainted_by found; lives in `arena`. */
 const char *scenario_taint_sentence(struct arena *arena, const struct job_spec *job,
                                     const struct failure_cause *cause, double keep);
+/* The warning about what job_unreadable_ratio found. */
+const char *scenario_unreadable_sentence(struct arena *arena, const struct job_spec *job,
+                                         double none_ratio, double keep);
 /* Does this key ("checkpoint.interval") change weeks, but no step of them? */
 bool scenario_key_of_weeks(const char *key);
 

@@ -63,6 +63,19 @@ const char *scenario_taint_sentence(struct arena *arena, const struct job_spec *
                         cause->name, found, (unsigned long long)job->checkpoint.keep, keep);
 }
 
+const char *scenario_unreadable_sentence(struct arena *arena, const struct job_spec *job,
+                                         double none_ratio, double keep)
+{
+    const unsigned long long kept = job->checkpoint.keep;
+    return arena_format(arena,
+                        "a checkpoint cannot be read back with probability %g "
+                        "(checkpoint.corrupt): in %.3g %% of recoveries %s none can, and the job "
+                        "starts anew; keep %.0f or more",
+                        job->checkpoint.corrupt_ratio, 100.0 * none_ratio,
+                        kept == 1 ? "of the 1 kept" : arena_format(arena, "of %llu kept", kept),
+                        keep);
+}
+
 bool scenario_key_of_weeks(const char *key)
 {
     static const enum section without_steps[] = {SECTION_NOTES, SECTION_LESSON, SECTION_COST};

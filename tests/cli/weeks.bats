@@ -424,3 +424,20 @@ END
     expect 0 "$ORRERY" run cut.yaml --no-db
     ! grep -q "only the first" out || false
 }
+
+# Two unreadable copies in a row, .81 of recoveries, start anew; 44 copies leave one of them in a hundred.
+@test "checkpoints that mostly cannot be read: keep more, where that helps" {
+    local -a job=("$SCENARIOS/weeks/rsc-1.yaml" --set checkpoint.storage=pfs
+        --set checkpoint.corrupt=0.9 --set "failures=[{cause: x, unit: node, mtbf: 5y}]" --set run.duration=10d)
+    expect 0 "$ORRERY" run "${job[@]}" --no-db --set checkpoint.keep=2 --set checkpoint.interval=1min
+    said "checkpoint.keep: a checkpoint cannot be read back with probability 0.9 (checkpoint.corrupt): in 81 % of recoveries of 2 kept none can"
+    said "keep 44 or more"
+    shows "went back to the start"
+    expect 0 "$ORRERY" check "${job[@]}" --set checkpoint.keep=2 --set checkpoint.interval=1min
+    said "keep 44 or more"
+    expect 0 "$ORRERY" run "${job[@]}" --no-db --set checkpoint.keep=44 --set checkpoint.interval=1min
+    lacks "checkpoint.keep" err
+    # Ten copies back are more than lies between two failures: no number of them helps.
+    expect 0 "$ORRERY" run "${job[@]}" --no-db --set checkpoint.keep=2 --set checkpoint.interval=1d
+    lacks "checkpoint.keep" err
+}

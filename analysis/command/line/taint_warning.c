@@ -7,11 +7,16 @@ void taint_warn(const struct session *session, struct scenario *scenario,
 {
     const double each_s = job_between_saves_s(&job->checkpoint, step_s);
     double keep;
-    const struct failure_cause *cause = each_s > 0.0 ? job_tainted_by(job, each_s, &keep) : NULL;
-    if (cause == NULL)
+    if (!(each_s > 0.0))
+        return;
+    const struct failure_cause *cause = job_tainted_by(job, each_s, &keep);
+    const double none_ratio = cause == NULL ? job_unreadable_ratio(job, each_s, &keep) : 0.0;
+    if (cause == NULL && none_ratio == 0.0)
         return;
     const struct problem *problem = scenario_warn(
-        scenario, "checkpoint.keep", scenario_taint_sentence(scenario->arena, job, cause, keep));
+        scenario, "checkpoint.keep",
+        cause != NULL ? scenario_taint_sentence(scenario->arena, job, cause, keep)
+                      : scenario_unreadable_sentence(scenario->arena, job, none_ratio, keep));
     if (problem != NULL)
         scenario_print_problem(problem, session->notes, session->notes_colour);
 }

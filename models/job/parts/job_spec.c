@@ -96,6 +96,20 @@ const struct failure_cause *job_tainted_by(const struct job_spec *spec, double e
     return NULL;
 }
 
+double job_unreadable_ratio(const struct job_spec *spec, double each_s, double *keep)
+{
+    const struct checkpoint_spec *c = &spec->checkpoint;
+    const double bad = c->corrupt_ratio, copies = (double)c->plan.level_count;
+    if (bad <= 0.0 || copies <= 0.0)
+        return 0.0;
+    const double none = pow(bad, copies * (double)c->keep);
+    const double lost_s = (0.5 + bad / (1.0 - bad)) * each_s; /* with all copies kept */
+    if (none <= JOB_UNREADABLE_RATIO || lost_s >= c->job_mtbf_s || !isfinite(c->job_mtbf_s))
+        return 0.0;
+    *keep = ceil(log(JOB_UNREADABLE_RATIO) / (copies * log(bad)));
+    return none;
+}
+
 struct fleet_spec job_fleet(const struct job_spec *spec)
 {
     return (struct fleet_spec){

@@ -104,6 +104,12 @@ bool job_falls_back(const struct job_spec *spec);
  * many would have to be kept, at that interval. */
 const struct failure_cause *job_tainted_by(const struct job_spec *spec, double each_s,
                                            double *keep);
+/* The share of recoveries that find no copy which can be read (checkpoint.corrupt), and start anew,
+ * where keeping more would help; `*keep`: how many leave JOB_UNREADABLE_RATIO of them. 0: no more
+ * than that, or the job fails before it makes up for what it loses to the unreadable ones, however
+ * many it keeps. `each_s`: between two saves. */
+#define JOB_UNREADABLE_RATIO 0.01
+double job_unreadable_ratio(const struct job_spec *spec, double each_s, double *keep);
 /* Steps between two saves: an interval of time ends with the step in which it is over.
  * STEPS_NEVER (job_ledger.h): nothing is saved, or the interval is open. */
 uint64_t job_between_saves(const struct checkpoint_spec *spec, double step_s);

@@ -191,3 +191,27 @@ const char *names_advice(struct arena *arena, const char *text, struct name_list
         return names_offer(arena, kin);
     return list.count ? known(arena, text, list) : "";
 }
+
+int names_compare_numbered(const char *a, const char *b)
+{
+    while (*a != '\0' && *b != '\0') {
+        if (isdigit((unsigned char)*a) && isdigit((unsigned char)*b)) {
+            a += strspn(a, "0");
+            b += strspn(b, "0");
+            const size_t left = strspn(a, "0123456789"), right = strspn(b, "0123456789");
+            if (left != right)
+                return left < right ? -1 : 1;
+            const int same = strncmp(a, b, left);
+            if (same != 0)
+                return same;
+            a += left;
+            b += right;
+        } else if (*a != *b) {
+            return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+        } else {
+            a++;
+            b++;
+        }
+    }
+    return (*a != '\0') - (*b != '\0');
+}

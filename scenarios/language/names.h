@@ -15,6 +15,9 @@ struct name_list {
     unsigned count;
 };
 
+/* Their order, as strcmp says it, with n2 before n10: runs of digits are compared by their number.
+ */
+int names_compare_numbered(const char *a, const char *b);
 unsigned names_distance(const char *a, const char *b);
 /* The same but for case, and for '-', '_' and '.'. */
 bool names_equal(const char *a, const char *b);

@@ -125,22 +125,48 @@ static void print_cause(FILE *out, const struct failure_fit *fit)
     print_others(out, fit);
 }
 
+static const char *plural(uint32_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void print_left_out(FILE *out, const struct told *told)
+{
+    const struct failure_log *log = told->log;
+    char burst[TEXT_BYTES];
+    quantity_write(PARAM_TIME, told->rules->merge_s, burst, sizeof burst);
+    if (log->merged + log->outside + log->passed > 0)
+        fprintf(out,
+                "# left out: %u repeat%s of a failure, %u outside of the watch, %u line%s of "
+                "something else\n",
+                log->merged, plural(log->merged), log->outside, log->passed, plural(log->passed));
+    if (log->followed > 0)
+        fprintf(out,
+                "# left out: %u Xid%s that came within %s of another on the same unit: the first "
+                "names the cause\n",
+                log->followed, plural(log->followed), burst);
+    if (log->stood > 0)
+        fprintf(out,
+                "# left out: %u Xid%s that the first sample of a GPU already showed: when is not "
+                "known\n",
+                log->stood, plural(log->stood));
+    if (log->quiet > 0)
+        fprintf(out, "# left out: %u sample%s without a new Xid\n", log->quiet, plural(log->quiet));
+    if (log->endless > 0)
+        fprintf(out, "# left out: %u failure%s whose end Slurm does not know (Unknown)\n",
+                log->endless, plural(log->endless));
+}
+
 static void print_yaml(FILE *out, const struct told *told)
 {
     char watch[TEXT_BYTES];
     bool fitted = false;
     quantity_write(PARAM_TIME, told->log->watched_s, watch, sizeof watch);
-    fprintf(out, "# %u failures in %s of %" PRIu64 " GPUs, %" PRIu64 " in a node%s\n",
-            told->log->count, watch, told->rules->gpus, told->rules->gpus_per_node,
+    fprintf(out, "# %u failure%s in %s of %" PRIu64 " GPUs, %" PRIu64 " in a node%s\n",
+            told->log->count, plural(told->log->count), watch, told->rules->gpus,
+            told->rules->gpus_per_node,
             told->log->end_told ? "" : "; the watch ends with the log's last moment");
-    if (told->log->merged + told->log->outside + told->log->passed > 0)
-        fprintf(out,
-                "# left out: %u repeats of a failure, %u outside of the watch, %u lines of "
-                "something else\n",
-                told->log->merged, told->log->outside, told->log->passed);
-    if (told->log->endless > 0)
-        fprintf(out, "# left out: %u failures whose end Slurm does not know (Unknown)\n",
-                told->log->endless);
+    print_left_out(out, told);
     for (uint32_t i = 0; i < told->count; i++)
         fitted = fitted || told->fits[i].units > 0.0;
     fputs(fitted ? "failures:\n" : "# no cause with a known number of units\n", out);

@@ -66,8 +66,11 @@ static bool take_sample(struct failure_reading *r, struct gauges *gauges,
     gauge->value = value;
     failure_log_moment(r, sight->at_s);
     /* What stood there when the watch began came before it. */
-    const bool event = !isnan(before) && value != before && value > 0.0;
-    if (!event || !failure_xid_cause(r, (unsigned)value, &sight->cause, &sight->unit_kind)) {
+    if (isnan(before) || value == before || value == 0.0) {
+        ++*(isnan(before) && value > 0.0 ? &r->out->stood : &r->out->quiet);
+        return true;
+    }
+    if (!failure_xid_cause(r, (unsigned)value, &sight->cause, &sight->unit_kind)) {
         r->out->passed++;
         return true;
     }
@@ -183,5 +186,6 @@ const struct failure_format_kind failure_format_dcgm = {
                     "JSON that Prometheus' query_range answers"},
     .read = read_log,
     .merge_s = FAILURE_BURST_S,
+    .chains = true,
     .json = true,
 };

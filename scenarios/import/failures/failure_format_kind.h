@@ -17,6 +17,7 @@ struct failure_format_kind {
     struct kind head; /* as `orrery import` spells it; '\n' where a line of its --help ends */
     bool (*read)(struct failure_reading *reading);
     double merge_s; /* repeats within it are one failure, where the user says nothing */
+    bool chains;    /* what a unit logs within it has one cause, which the first line names */
     bool json;      /* it reads JSON, too */
     bool hostless;  /* its lines may name no host: the user says it */
 };

@@ -1,11 +1,11 @@
 /* failure_log.c - from what was seen to records: numbers for names, the watch, repeats. */
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "scenarios/import/failures/failure_log_state.h"
+#include "scenarios/language/names.h"
 #include "sim/list.h"
 
 uint64_t failure_log_units(const struct failure_rules *rules, enum failure_unit kind)
@@ -41,39 +41,14 @@ void failure_log_moment(struct failure_reading *r, double at_s)
     r->last_s = fmax(r->last_s, at_s);
 }
 
-/* n2 before n10: runs of digits by their number. */
-static int compare_names(const char *a, const char *b)
-{
-    while (*a != '\0' && *b != '\0') {
-        if (isdigit((unsigned char)*a) && isdigit((unsigned char)*b)) {
-            a += strspn(a, "0");
-            b += strspn(b, "0");
-            const size_t left = strspn(a, "0123456789"), right = strspn(b, "0123456789");
-            if (left != right)
-                return left < right ? -1 : 1;
-            const int same = strncmp(a, b, left);
-            if (same != 0)
-                return same;
-            a += left;
-            b += right;
-        } else if (*a != *b) {
-            return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
-        } else {
-            a++;
-            b++;
-        }
-    }
-    return (*a != '\0') - (*b != '\0');
-}
-
 static int compare_units(const void *left, const void *right)
 {
     const struct failure_sight *a = *(struct failure_sight *const *)left,
                                *b = *(struct failure_sight *const *)right;
-    const int hosts = compare_names(a->host, b->host);
+    const int hosts = names_compare_numbered(a->host, b->host);
     if (hosts != 0)
         return hosts;
-    return compare_names(a->part != NULL ? a->part : "", b->part != NULL ? b->part : "");
+    return names_compare_numbered(a->part != NULL ? a->part : "", b->part != NULL ? b->part : "");
 }
 
 /* Does every part have a number on its node (as in dcgm), not a name (as PCI addresses are)? */
@@ -104,9 +79,10 @@ static bool number_units(struct failure_reading *r)
     for (uint32_t i = 0; i < count; i++) {
         struct failure_sight *s = named[i];
         const struct failure_sight *before = i > 0 ? named[i - 1] : NULL;
-        const bool new_host = before == NULL || compare_names(before->host, s->host) != 0;
-        const bool new_part = s->part != NULL && (new_host || before->part == NULL ||
-                                                  compare_names(before->part, s->part) != 0);
+        const bool new_host = before == NULL || names_compare_numbered(before->host, s->host) != 0;
+        const bool new_part =
+            s->part != NULL && (new_host || before->part == NULL ||
+                                names_compare_numbered(before->part, s->part) != 0);
         r->out->hosts += new_host;
         parts = (new_host ? 0 : parts) + new_part;
         r->text.line = s->line;
@@ -165,7 +141,8 @@ static int compare_sights(const void *left, const void *right)
     return (a->line > b->line) - (a->line < b->line);
 }
 
-static int compare_repeats(const void *left, const void *right)
+/* By unit and time. */
+static int compare_chains(const void *left, const void *right)
 {
     const struct failure_sight *a = *(struct failure_sight *const *)left,
                                *b = *(struct failure_sight *const *)right;
@@ -173,27 +150,41 @@ static int compare_repeats(const void *left, const void *right)
         return a->unit_kind - b->unit_kind;
     if (a->unit != b->unit)
         return a->unit < b->unit ? -1 : 1;
-    const int causes = strcmp(a->cause, b->cause);
-    return causes != 0 ? causes : compare_sights(a, b);
+    return compare_sights(a, b);
 }
 
-/* Repeats get a negative time. */
-static void merge(struct failure_reading *r)
+/* By unit, cause and time. */
+static int compare_repeats(const void *left, const void *right)
+{
+    const struct failure_sight *a = *(struct failure_sight *const *)left,
+                               *b = *(struct failure_sight *const *)right;
+    const int causes = strcmp(a->cause, b->cause);
+    return a->unit_kind != b->unit_kind || a->unit != b->unit || causes == 0
+               ? compare_chains(left, right)
+               : causes;
+}
+
+/* Repeats, and what follows another one where the format has chains, get a negative time. */
+static void merge(struct failure_reading *r, bool chains)
 {
     struct failure_sight **order = ARENA_ARRAY(r->arena, struct failure_sight *, r->count + 1);
+    const struct failure_sight *first = NULL;
     double before_s = 0.0;
     for (uint32_t i = 0; i < r->count; i++)
         order[i] = &r->sights[i];
-    qsort(order, r->count, sizeof(struct failure_sight *), compare_repeats);
+    qsort(order, r->count, sizeof(struct failure_sight *),
+          chains ? compare_chains : compare_repeats);
     for (uint32_t i = 0; i < r->count; i++) {
         struct failure_sight *s = order[i];
         const double at_s = s->at_s;
-        const bool same = i > 0 && order[i - 1]->unit_kind == s->unit_kind &&
-                          order[i - 1]->unit == s->unit &&
-                          strcmp(order[i - 1]->cause, s->cause) == 0;
-        if (same && at_s - before_s <= r->rules->merge_s) {
+        const bool unit =
+            first != NULL && first->unit_kind == s->unit_kind && first->unit == s->unit;
+        const bool repeats = unit && strcmp(first->cause, s->cause) == 0;
+        if ((repeats || (unit && chains)) && at_s - before_s <= r->rules->merge_s) {
             s->at_s = -1.0;
-            r->out->merged++;
+            ++*(repeats ? &r->out->merged : &r->out->followed);
+        } else {
+            first = s;
         }
         before_s = at_s;
     }
@@ -235,7 +226,7 @@ bool failure_log_read(struct arena *arena, struct import_file file,
     if (!number_units(&r) || !cut_watch(&r))
         return false;
     qsort(r.sights, r.count, sizeof *r.sights, compare_sights);
-    merge(&r);
+    merge(&r, format->chains);
     write_rows(&r);
     return out->count > 0 ||
            error_set(error, "%s: no failure between --start and --end", file.path);

@@ -35,8 +35,10 @@ struct failure_log {
     struct failure_record *rows; /* by time */
     uint32_t count;
     uint32_t merged, outside, passed; /* repeats; not in the watch; no failures */
-    uint32_t endless;                 /* failures whose moment the log does not know */
-    uint32_t hosts;                   /* that are named */
+    uint32_t followed;                /* that another of their unit came before: its consequences */
+    uint32_t stood, quiet; /* samples: an Xid before the first of a GPU; without a new one */
+    uint32_t endless;      /* failures whose moment the log does not know */
+    uint32_t hosts;        /* that are named */
     double watched_s;
     bool end_told; /* else the watch ends with the last line */
 };

@@ -146,5 +146,6 @@ const struct failure_format_kind failure_format_xid = {
     .head = {.name = "xid", .doc = "the same from the kernel's log: NVIDIA's Xid and SXid"},
     .read = read_log,
     .merge_s = FAILURE_BURST_S,
+    .chains = true,
     .hostless = true,
 };

@@ -114,6 +114,13 @@ bool file_read(struct arena *arena, const char *path, size_t limit, bool regular
     return !failed || error_set(error, "%s: cannot be read", path);
 }
 
+bool file_opens(const char *path)
+{
+    struct stat facts;
+    return strcmp(path, "-") == 0 ||
+           (stat(path, &facts) == 0 && !S_ISDIR(facts.st_mode) && access(path, R_OK) == 0);
+}
+
 const char *file_beside(struct arena *arena, const char *beside, const char *path)
 {
     const char *slash = strrchr(beside, '/');

@@ -21,6 +21,10 @@ bool file_read(struct arena *arena, const char *path, size_t limit, bool regular
  * message goes on with files of its name in the folders next to where it should be: "a/x.yaml: No
  * such file or directory; a/weeks/x.yaml has that name". `before` may be "". */
 bool file_unreadable(struct error *error, const char *before, const char *path);
+/* Can this file be opened for reading: is it there, no folder, and allowed? "-" can. A command
+ * whose reader failed asks it, to tell a file that is not there from one with something wrong in
+ * it. */
+bool file_opens(const char *path);
 /* `path` as seen from the folder of `beside`; absolute paths stay. */
 const char *file_beside(struct arena *arena, const char *beside, const char *path);
 /* "scenarios/llama.yaml" -> "llama". */

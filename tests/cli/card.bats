@@ -31,7 +31,7 @@ differ="'AMD Instinct MI300X VF' (mi300x-192gb in the catalogue) is not h100-80g
     [ ! -e own.db ]
     expect 0 "$ORRERY" import pytorch trace.json --gpu h100-80gb-sxm --output own.db --other-card
     said "warning: trace.json: $differ; it is taken for that card (--other-card)"
-    shows "1 points of 1 operators"
+    shows "1 point of 1 operator"
     # Who meets the profile later is told, too.
     expect 3 "$ORRERY" profile check own.db
     said "$differ"

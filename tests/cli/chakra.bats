@@ -148,9 +148,9 @@ NODES
     step
     expect 2 "$ORRERY" chakra "$hello"
     said "takes a scenario and what stands before the rank"
-    expect 3 "$ORRERY" chakra "$hello" nothing
+    expect 1 "$ORRERY" chakra "$hello" nothing
     said "nothing.0.et: there is no such file"
-    expect 3 "$ORRERY" chakra "$hello" nowhere/nothing
+    expect 1 "$ORRERY" chakra "$hello" nowhere/nothing
     said "nowhere/: No such file or directory"
     rm job.3.et
     expect 3 "$ORRERY" chakra "$hello" job
@@ -169,7 +169,7 @@ NODES
     write ages 1 <<<'0 4 1 us=18446744073709551615'
     expect 3 "$ORRERY" chakra "$hello" ages
     said "the step takes 5.85e+05 years, more than can be recorded (100)"
-    expect 3 "$ORRERY" import chakra "$(printf 'a\033[31mb')"
+    expect 1 "$ORRERY" import chakra "$(printf 'a\033[31mb')"
     lacks "$(printf '\033')" err
 }
 

@@ -61,7 +61,7 @@ nccl_tests() { # file
     expect 2 "$ORRERY" import nccl-test nccl.txt
     said "did you mean 'nccl-tests'?"
     expect 2 "$ORRERY" import
-    expect 3 "$ORRERY" import nccl-tests nothing.txt --op all_reduce --output own.db
+    expect 1 "$ORRERY" import nccl-tests nothing.txt --op all_reduce --output own.db
     expect 0 "$ORRERY" import nccl-tests - --op all_reduce --output own.db <nccl.txt
     expect 3 "$ORRERY" import nccl-tests nccl.txt --op all_reduce --gpu h100-80gb-sxm --output own.db
     said "give another --output"
@@ -166,7 +166,7 @@ nccl_tests() { # file
  {"ph": "X", "cat": "kernel", "name": "other", "ts": 60.5, "dur": 10.0, "args": {"External id": 8}}]}
 END
     expect 0 "$ORRERY" import pytorch trace.json --gpu h100-80gb-sxm --output own.db
-    shows "own.db: 1 points of 1 operators, 75.2 % of 40.3 us in kernels"
+    shows "own.db: 1 point of 1 operator, 75.2 % of 40.3 us in kernels"
     shows "24.8 % of the kernels' seconds are of no known kind and count as compute: 10.0 us other"
     lacks "left out" out
     expect 0 "$ORRERY" run "$hello" --set cluster.profile="$PWD/own.db" --db run.db
@@ -363,4 +363,24 @@ END
     for kind in nccl-tests pytorch failures xid dcgm slurm topo nccl-topo chakra mllog; do
         grep -q "^$kind " out
     done
+}
+
+@test "of the Xids of one incident the first counts; what DCGM's samples leave out is told as it is" {
+    local sample='DCGM_FI_DEV_XID_ERRORS{gpu="%s",Hostname="n7"} %s %s000\n'
+    # shellcheck disable=SC2059
+    {
+        printf "$sample" 3 0 1793577600 3 79 1793577660 3 119 1793577720 3 119 1793577780
+        printf "$sample" 5 94 1793577600 5 94 1793577660
+    } >samples.txt
+    expect 0 "$ORRERY" import dcgm samples.txt --gpus 8 --start 2026-11-01 --end 2026-11-11
+    shows "# 1 failure in 10d of 8 GPUs, 8 in a node"
+    shows 'cause: "GPU off the bus", unit: gpu'
+    shows "# left out: 1 Xid that came within 10min of another on the same unit: the first names the cause"
+    shows "# left out: 1 Xid that the first sample of a GPU already showed"
+    shows "# left out: 3 samples without a new Xid"
+    lacks "system processor" out
+    lacks "something else" out
+    expect 0 "$ORRERY" import dcgm samples.txt --gpus 8 --start 2026-11-01 --end 2026-11-11 --merge 30s
+    shows "# 2 failures in 10d"
+    shows 'cause: "GPU system processor", unit: gpu'
 }

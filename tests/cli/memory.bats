@@ -43,3 +43,13 @@ answers_or_says() {
     [ "$got" -eq 1 ]
     grep -qE 'out of memory: ([0-9]+ MiB|[0-9]{1,7} bytes) were asked for and refused' err
 }
+
+@test "check says it, too, where a run would not fit" {
+    expect 4 "$ORRERY" run "$SCENARIOS/memory/memory-13b-1gpu.yaml" --no-db
+    expect 4 "$ORRERY" check "$SCENARIOS/memory/memory-13b-1gpu.yaml"
+    shows "no errors, 0 warnings, but it does not fit in memory: 'orrery memory' says what fills it"
+    expect 4 "$ORRERY" check "$SCENARIOS/memory/memory-13b-1gpu.yaml" --json
+    jq -e '.valid and .fits == false' out
+    expect 0 "$ORRERY" check "$hello" --json
+    jq -e '.valid and .fits' out
+}

@@ -63,7 +63,8 @@ load helper
 }
 
 @test "what is no file of measurements is refused with a sentence" {
-    expect 3 "$ORRERY" validate missing.csv
+    expect 1 "$ORRERY" validate missing.csv
+    said "missing.csv: No such file"
     : >empty.csv
     expect 3 "$ORRERY" validate empty.csv
     said "is empty"

@@ -39,7 +39,7 @@ static int show(const struct profile_arguments *a, struct session *session, stru
     struct measured_profile profile;
     struct error error = {""};
     if (!profile_read(arena, a->line.positional[1], &profile, &error))
-        return trouble(session, &error, EXIT_REJECTED);
+        return trouble(session, &error, load_refused_code(a->line.positional[1]));
     document_print(profile_tell(arena, &profile), profile_tell_lines, a->json, session);
     return EXIT_OK;
 }
@@ -50,7 +50,7 @@ static int check(const struct profile_arguments *a, struct session *session, str
     struct error error = {""};
     struct profile_remark *remarks = ARENA_ARRAY(arena, struct profile_remark, PROFILE_REMARKS_MAX);
     if (!profile_read(arena, a->line.positional[1], &profile, &error))
-        return trouble(session, &error, EXIT_REJECTED);
+        return trouble(session, &error, load_refused_code(a->line.positional[1]));
     unsigned count = profile_check(arena, &profile, remarks);
     struct fact *document = profile_tell(arena, &profile);
     profile_tell_remarks(document, remarks, count);
@@ -75,7 +75,7 @@ static int compare(const struct profile_arguments *a, struct session *session, s
     struct error error = {""};
     for (unsigned i = 0; i < 2; i++)
         if (!profile_read(arena, a->line.positional[1 + i], &profiles[i], &error))
-            return trouble(session, &error, EXIT_REJECTED);
+            return trouble(session, &error, load_refused_code(a->line.positional[1 + i]));
     profile_tell_difference(session, arena, &profiles[0], &profiles[1]);
     return EXIT_OK;
 }
@@ -155,7 +155,7 @@ static int model(const struct profile_arguments *a, struct session *session, str
     struct scenario *scenario;
     struct error error = {""};
     if (!profile_read(arena, a->line.positional[1], &profile, &error))
-        return trouble(session, &error, EXIT_REJECTED);
+        return trouble(session, &error, load_refused_code(a->line.positional[1]));
     int code =
         load_scenario(&a->line, a->line.positional[2], &a->scenario, session, false, &scenario);
     if (scenario == NULL)
@@ -181,9 +181,10 @@ static int from(const struct profile_arguments *a, struct session *session, stru
         return EXIT_USAGE;
     }
     if (!profile_from(arena, a->line.positional[1], a->gpu, a->output, &report, &error))
-        return trouble(session, &error, EXIT_REJECTED);
-    fprintf(session->out, "%s: %u points of %u rows of %s; %u rows left out\n", a->output,
-            report.points, report.rows, a->gpu, report.left_out);
+        return trouble(session, &error, load_refused_code(a->line.positional[1]));
+    fprintf(session->out, "%s: %u point%s of %u row%s of %s; %u row%s left out\n", a->output,
+            report.points, report.points == 1 ? "" : "s", report.rows, report.rows == 1 ? "" : "s",
+            a->gpu, report.left_out, report.left_out == 1 ? "" : "s");
     return EXIT_OK;
 }
 

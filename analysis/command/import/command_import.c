@@ -3,6 +3,7 @@
 #include "analysis/command/import/import_kind.h"
 #include "analysis/command/line/command.h"
 #include "analysis/command/line/gpu_name.h"
+#include "analysis/command/line/load.h"
 #include "analysis/output/text/format.h"
 #include "scenarios/language/names.h"
 
@@ -99,7 +100,7 @@ static int run_kind(const struct import_kind *kind, struct importing *importing)
     return kind->bytes_max == 0 ||
                    import_open(importing->arena, path, kind->bytes_max, &importing->file, &error)
                ? kind->run(importing)
-               : importing_trouble(importing, &error, EXIT_REJECTED);
+               : importing_trouble(importing, &error, load_refused_code(path));
 }
 
 static int run(const void *line, struct session *session)
@@ -135,8 +136,8 @@ const struct command command_import = {
     .word = word,
     .details =
         "FILE may be - (standard input); gzip files are decompressed.\n"
-        "exit code: 0 read, 1 --output cannot be written, 2 wrong usage, 3 no such file, or\n"
-        "not a file of this kind",
+        "exit code: 0 read, 1 no such file, or --output cannot be written, 2 wrong usage, 3 not\n"
+        "a file of this kind",
     .example = "orrery import nccl-tests all_reduce.txt --gpu h100-80gb-sxm --output own.db",
     .run = run,
 };

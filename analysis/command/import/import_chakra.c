@@ -1,6 +1,7 @@
 /* import_chakra.c - Chakra execution traces: checked, and played by `orrery chakra`. */
 #include "analysis/command/import/import_kind.h"
 #include "analysis/command/line/command.h"
+#include "analysis/command/line/load.h"
 #include "analysis/tell/report/report_tasks.h"
 #include "scenarios/import/chakra/chakra_files.h"
 
@@ -12,8 +13,10 @@ static int run(struct importing *i)
     struct task_links links;
     struct chakra_counts counts;
     struct error error = {""};
-    if (!chakra_files_read(i->arena, i->file.path, i->a->messages.drop_missing, &job, &error) ||
-        !chakra_tasks(i->arena, &job, NULL, &graph, &counts, &error))
+    if (!chakra_files_read(i->arena, i->file.path, i->a->messages.drop_missing, &job, &error))
+        return importing_trouble(
+            i, &error, load_refused_code(arena_format(i->arena, "%s.0.et", i->file.path)));
+    if (!chakra_tasks(i->arena, &job, NULL, &graph, &counts, &error))
         return importing_trouble(i, &error, EXIT_REJECTED);
     task_set_eager(&graph,
                    i->a->messages.has_eager ? i->a->messages.eager_bytes : TASK_EAGER_BYTES);

@@ -6,6 +6,7 @@
 #include "analysis/command/import/import_kind.h"
 #include "analysis/command/import/import_mllog.h"
 #include "analysis/command/line/command.h"
+#include "analysis/command/line/load.h"
 #include "analysis/output/text/format.h"
 #include "scenarios/language/source.h"
 
@@ -229,7 +230,7 @@ static int run(struct importing *i)
     if (!mllog_read(i->arena, &i->file, &m.log, &error) || !mllog_steps(&m.log, m.steps, &error))
         return importing_trouble(i, &error, EXIT_REJECTED);
     if (path != NULL && !shell_read(i->arena, path, &config, &error))
-        return importing_trouble(i, &error, EXIT_REJECTED);
+        return importing_trouble(i, &error, load_refused_code(path));
     m.config = path != NULL ? &config : NULL;
     if (!mllog_layout(i->arena, &m.log, m.config, path, &m.layout, &error))
         return importing_trouble(i, &error, EXIT_REJECTED);

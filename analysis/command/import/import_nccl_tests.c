@@ -24,11 +24,12 @@ static int run(struct importing *i)
         i->a->card.catalogue, "output of nccl-tests", 0.0};
     if (!import_profile(i->arena, &points, i->a->output, &added, &error))
         return importing_trouble(i, &error, EXIT_REJECTED);
-    fprintf(i->session->out, "%s: %u points of %u table%s%s", format_shown(i->a->output).s,
-            tests.point_count, tests.table_count, tests.table_count == 1 ? "" : "s",
-            added ? " added" : "");
+    fprintf(i->session->out, "%s: %u point%s of %u table%s%s", format_shown(i->a->output).s,
+            tests.point_count, tests.point_count == 1 ? "" : "s", tests.table_count,
+            tests.table_count == 1 ? "" : "s", added ? " added" : "");
     if (tests.left_out > 0)
-        fprintf(i->session->out, "; %u rows of no bytes or of integers left out", tests.left_out);
+        fprintf(i->session->out, "; %u row%s of no bytes or of integers left out", tests.left_out,
+                tests.left_out == 1 ? "" : "s");
     fputs("\n", i->session->out);
     return EXIT_OK;
 }

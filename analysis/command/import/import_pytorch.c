@@ -32,8 +32,9 @@ static int run(struct importing *i)
                                          0.0};
     if (!import_profile(i->arena, &points, i->a->output, &added, &error))
         return importing_trouble(i, &error, EXIT_REJECTED);
-    fprintf(i->session->out, "%s: %u points of %u operators%s, %s of %s in kernels\n",
-            format_shown(i->a->output).s, trace.point_count, trace.operators, added ? " added" : "",
+    fprintf(i->session->out, "%s: %u point%s of %u operator%s%s, %s of %s in kernels\n",
+            format_shown(i->a->output).s, trace.point_count, trace.point_count == 1 ? "" : "s",
+            trace.operators, trace.operators == 1 ? "" : "s", added ? " added" : "",
             format_percent(trace.points_s / trace.kernels_s).s, format_time(trace.kernels_s).s);
     if (trace.mended > 0)
         fprintf(i->session->notes, "orrery import: %s: %u bytes that are no text, read as '?'\n",

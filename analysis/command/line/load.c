@@ -3,6 +3,7 @@
 #include "analysis/command/line/command.h"
 #include "analysis/command/line/outputs.h"
 #include "analysis/record/evidence/lesson_record.h"
+#include "scenarios/language/file.h"
 
 struct scenario_options load_options(const struct scenario_arguments *how)
 {
@@ -71,4 +72,9 @@ int load_text(const struct arguments *line, const struct load_source *source,
     if (code != EXIT_OK)
         scenario_destroy(scenario);
     return code;
+}
+
+int load_refused_code(const char *path)
+{
+    return file_opens(path) ? EXIT_REJECTED : EXIT_TROUBLE;
 }

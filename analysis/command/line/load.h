@@ -52,4 +52,8 @@ int load_text(const struct arguments *line, const struct load_source *source,
 /* How another scenario of the same line is read: as this one, without its --set. */
 struct scenario_arguments load_unset(const struct scenario_arguments *how);
 
+/* The exit code where the file that a line names could not be read as what it should be:
+ * EXIT_TROUBLE where it cannot be opened, EXIT_REJECTED where what it holds is wrong. */
+int load_refused_code(const char *path);
+
 #endif

@@ -84,9 +84,9 @@ static int play(const struct chakra_arguments *a, struct session *session, struc
     struct chakra_counts counts;
     struct task_played played;
     struct error error = {""};
-    int code = EXIT_REJECTED;
-    bool good =
-        chakra_files_read(arena, a->line.positional[1], a->messages.drop_missing, &job, &error);
+    const char *prefix = a->line.positional[1];
+    bool good = chakra_files_read(arena, prefix, a->messages.drop_missing, &job, &error);
+    int code = load_refused_code(arena_format(arena, "%s.0.et", prefix));
     if (good) {
         code = spare_traces(a, arena, &job, session);
         if (code != EXIT_OK)

@@ -26,8 +26,10 @@ static void tell_choices(const struct session *session, const struct scenario *s
 }
 
 /* Is it refused by `run`: can the step not be played or recorded? A step that takes long is not
- * played, only what would be played is counted. If not, what its choices cost becomes warnings. */
-static bool is_refused(struct session *session, struct scenario *scenario, struct error *refusal)
+ * played, only what would be played is counted. If not, what its choices cost becomes warnings, and
+ * `*fits` says whether its memory is enough. */
+static bool is_refused(struct session *session, struct scenario *scenario, bool *fits,
+                       struct error *refusal)
 {
     const struct step_options brief = {.brief = true};
     struct step *step = NULL;
@@ -35,6 +37,7 @@ static bool is_refused(struct session *session, struct scenario *scenario, struc
     if (!refused) {
         price_warn(session, scenario, step, PRICE_OF_CHECK);
         taint_find(session, scenario);
+        *fits = step->fits;
     }
     step_destroy(step);
     return refused;
@@ -49,20 +52,24 @@ static int run(const void *line, struct session *session)
     if (scenario == NULL)
         return code;
     struct error refusal = {""};
-    bool refused = code == EXIT_OK && is_refused(session, scenario, &refusal);
+    bool fits = true;
+    bool refused = code == EXIT_OK && is_refused(session, scenario, &fits, &refusal);
     unsigned warnings = scenario->diagnostics.problem_count - scenario->diagnostics.error_count;
     if (refused) {
         fprintf(session->notes, "orrery: %s\n", refusal.text);
         code = EXIT_REJECTED;
     }
+    if (!fits)
+        code = EXIT_NOTHING_FITS;
     if (a->json) {
-        json_check(scenario, refused ? refusal.text : NULL, session->out);
+        json_check(scenario, refused ? refusal.text : NULL, fits, session->out);
     } else if (refused) {
         fprintf(session->out, "%s: no errors, %u warning%s, but 'orrery run' refuses it\n",
                 scenario->path, warnings, warnings == 1 ? "" : "s");
-    } else if (code == EXIT_OK) {
-        fprintf(session->out, "%s: no errors, %u warning%s\n", scenario->path, warnings,
-                warnings == 1 ? "" : "s");
+    } else if (code == EXIT_OK || code == EXIT_NOTHING_FITS) {
+        fprintf(session->out, "%s: no errors, %u warning%s%s\n", scenario->path, warnings,
+                warnings == 1 ? "" : "s",
+                fits ? "" : ", but it does not fit in memory: 'orrery memory' says what fills it");
         tell_choices(session, scenario);
     } else {
         fprintf(
@@ -78,8 +85,9 @@ const struct command command_check = {
     .positional = "SCENARIO",
     .options = options,
     .bytes = sizeof(struct check_arguments),
-    .details =
-        "exit code: 0 no errors (there may be warnings), 3 'orrery run' would reject the scenario",
+    .details = "exit code: 0 no errors (there may be warnings), 3 'orrery run' would reject the "
+               "scenario,\n"
+               "4 it does not fit in memory",
     .example = "orrery check scenarios/llama3-70b-64xh100.yaml --set layout.tp=6",
     .run = run,
 };

@@ -1,6 +1,7 @@
 #include <stdint.h>
 
 #include "analysis/command/line/command.h"
+#include "analysis/command/line/load.h"
 #include "analysis/output/terminal/output.h"
 #include "analysis/tell/json/json.h"
 #include "analysis/validate/rows/validate.h"
@@ -102,7 +103,7 @@ static int explain(const struct validate_arguments *a, struct session *session, 
     bool done = csv_read(arena, a->line.positional[0], &csv, &error) &&
                 validate_open(arena, &csv, &how, &v, &error) &&
                 validate_explain(&v, a->explain, session->out, &error);
-    return done ? EXIT_OK : trouble(session, &error, EXIT_REJECTED);
+    return done ? EXIT_OK : trouble(session, &error, load_refused_code(a->line.positional[0]));
 }
 
 static int validate(const struct validate_arguments *a, struct session *session,
@@ -119,7 +120,7 @@ static int validate(const struct validate_arguments *a, struct session *session,
         a->uncertain};
     if (!csv_read(arena, a->line.positional[0], &csv, &error) ||
         !validate_file(arena, &csv, &how, &v, &error))
-        return trouble(session, &error, EXIT_REJECTED);
+        return trouble(session, &error, load_refused_code(a->line.positional[0]));
     struct uncertainty_options drawing = {1, DRAWS_USUAL, how.threads, NULL, true};
     if (a->draws > 0)
         drawing.draw_count = (uint32_t)a->draws;

@@ -58,7 +58,7 @@ void json_list(const struct json_list_entry *entries, unsigned entry_count, FILE
     json_print(o, out);
 }
 
-void json_check(const struct scenario *scenario, const char *refusal, FILE *out)
+void json_check(const struct scenario *scenario, const char *refusal, bool fits, FILE *out)
 {
     json_t *o = json_document("orrery.check/1", scenario);
     json_t *problems = json_array();
@@ -74,6 +74,7 @@ void json_check(const struct scenario *scenario, const char *refusal, FILE *out)
     }
     json_set(o, "valid", json_boolean(scenario->diagnostics.error_count == 0 && refusal == NULL));
     json_set(o, "refusal", refusal != NULL ? json_text(refusal) : json_null());
+    json_set(o, "fits", json_boolean(fits));
     json_set(o, "errors", json_count(scenario->diagnostics.error_count));
     json_set(o, "problems", problems);
     json_print(o, out);

@@ -23,7 +23,7 @@ struct json_list_entry {
 void json_list(const struct json_list_entry *entries, unsigned count, FILE *out);
 /* `check`: every problem with its place. `refusal`: why `run` refuses a scenario without errors;
  * NULL: it does not. */
-void json_check(const struct scenario *scenario, const char *refusal, FILE *out);
+void json_check(const struct scenario *scenario, const char *refusal, bool fits, FILE *out);
 /* A study, as its lists show it; `seconds` of wall clock. */
 void json_study(const struct study *study, const struct study_list *list, double seconds,
                 FILE *out);

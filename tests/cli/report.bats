@@ -96,3 +96,24 @@ SCENARIO
     said "the file holds no run"
     expect 2 "$ORRERY" report
 }
+
+@test "report --json: the document of the command that wrote the database" {
+    expect 0 "$ORRERY" run "$SCENARIOS/weeks/rsc-1.yaml" --db a.db --json
+    mv out run.json
+    expect 0 "$ORRERY" report a.db --json
+    jq -e '.schema == "orrery.run/1"' out
+    keys='{step_time_s, goodput, badput, interruptions_by_cause, warnings, checkpoint_levels, breakdown}'
+    jq -S "$keys" run.json >a
+    jq -S "$keys" out >b
+    cmp a b
+    expect 0 "$ORRERY" study "$hello" --vary layout.microbatch=1,2 --db s.db --json
+    jq -S 'del(.seconds)' out >a
+    expect 0 "$ORRERY" report s.db --json
+    jq -S 'del(.seconds)' out >b
+    cmp a b
+    expect 0 "$ORRERY" plan "$hello" --db p.db --json
+    jq -S .layouts out >a
+    expect 0 "$ORRERY" report p.db --json
+    jq -S .layouts out >b
+    cmp a b
+}

@@ -160,11 +160,12 @@ static const char *why_not_whole(const struct plan_held *held)
     return held->complete ? NULL : "this plan was stopped: go on with 'orrery plan --resume'";
 }
 
-int plan_join_report(const struct arguments *line, const char *path, struct session *session)
+int plan_join_report(const struct arguments *line, const char *path, bool json,
+                     struct session *session)
 {
     struct arena *arena = arena_create();
     const struct plan_work work = {.databases = &path, .database_count = 1};
-    const struct plan_output to = {.json = false};
+    const struct plan_output to = {.json = json};
     struct plan_held held;
     struct error error = {""};
     const char *why =

@@ -13,6 +13,7 @@ bool plan_join_holds(const char *path);
 /* Joins shards as a line of `merge` says, into `to`. The exit code; what went wrong is told. */
 int plan_join(const struct arguments *line, const struct plan_output *to, struct session *session);
 /* What `plan` printed, from the database of the whole, for a line of `report`. */
-int plan_join_report(const struct arguments *line, const char *path, struct session *session);
+int plan_join_report(const struct arguments *line, const char *path, bool json,
+                     struct session *session);
 
 #endif

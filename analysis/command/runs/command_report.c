@@ -6,10 +6,11 @@
 
 struct report_arguments {
     struct arguments line;
-    bool verbose;
+    bool verbose, json;
 };
 #define ARGUMENTS struct report_arguments
-static const struct option options[] = {OPTION_VERBOSE_ROW(verbose), OPTION_END};
+static const struct option options[] = {OPTION_VERBOSE_ROW(verbose), OPTION_JSON_ROW(json),
+                                        OPTION_END};
 
 static int trouble(const struct session *session, const char *text)
 {
@@ -21,6 +22,7 @@ static int run(const void *line, struct session *session)
 {
     const struct report_arguments *a = line;
     const char *path = a->line.positional[0];
+    const struct report_how how = {a->verbose, a->json};
     struct query *query;
     struct error error = {""};
     if (strcmp(path, "-") == 0)
@@ -29,11 +31,11 @@ static int run(const void *line, struct session *session)
         return trouble(session, error.text);
     if (plan_join_holds(path)) {
         query_close(query);
-        return plan_join_report(&a->line, path, session);
+        return plan_join_report(&a->line, path, a->json, session);
     }
     if (!query_complete(query))
         fprintf(session->notes, "note: %s is incomplete: its writer did not finish\n", path);
-    bool good = report_database(session, query, a->verbose, &error);
+    bool good = report_database(session, query, how, &error);
     query_close(query);
     return good ? EXIT_OK : trouble(session, error.text);
 }

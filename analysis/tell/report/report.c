@@ -293,6 +293,17 @@ static void set_warnings(struct fact *in, const struct result *result)
         document_quote(array, NULL, arena_text(in->arena, lock_step_warning(&result->stagger).s));
 }
 
+/* Of a database. */
+static void recall_warnings(struct fact *in, const struct record *record)
+{
+    size_t count;
+    const struct message_row *rows = record_message(record, &count);
+    struct fact *array = document_array(in, "warnings");
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(rows[i].severity, "warning") == 0)
+            document_quote(array, NULL, rows[i].text);
+}
+
 struct fact *report_run(const struct record *record, const struct run_told *told)
 {
     const struct result *result = told->result;
@@ -305,6 +316,8 @@ struct fact *report_run(const struct record *record, const struct run_told *told
         set_stagger(o, &result->stagger);
     if (result != NULL)
         set_warnings(o, result);
+    else
+        recall_warnings(o, record);
     report_messages(o, ".published", record, "published");
     if (told->uncertainty != NULL)
         set_uncertainty(o, record, result, told->uncertainty);

@@ -1,14 +1,17 @@
 #include "analysis/tell/report/report_database.h"
 
+#include <math.h>
+
 #include "analysis/record/database/record_file.h"
 #include "analysis/study/study_report.h"
 #include "analysis/study/study_store.h"
 #include "analysis/tell/document/document_lines.h"
+#include "analysis/tell/json/json.h"
 #include "analysis/tell/report/report.h"
 #include "analysis/tell/report/report_tasks.h"
 
 static bool report_study(const struct session *session, struct query *query, struct arena *arena,
-                         struct error *error)
+                         struct report_how how, struct error *error)
 {
     struct study study;
     struct study_list list = {0};
@@ -16,28 +19,31 @@ static bool report_study(const struct session *session, struct query *query, str
         return false;
     study_optimum(&study, &list.optimum);
     list.count = study_order(&study, study.options->top, &list.points);
-    study_report(session, &study, &list);
+    if (how.json)
+        json_study(&study, &list, (double)NAN, session->out); /* how long it took is not kept */
+    else
+        study_report(session, &study, &list);
     return true;
 }
 
 static bool report_record(const struct session *session, struct query *query, struct arena *arena,
-                          bool all, struct error *error)
+                          struct report_how how, struct error *error)
 {
     struct record record;
     if (!record_read(query, arena, &record, error))
         return false;
-    document_print(report_run(&record, &(struct run_told){.all = all}), report_run_lines, false,
-                   session);
+    document_print(report_run(&record, &(struct run_told){.all = how.all}), report_run_lines,
+                   how.json, session);
     return true;
 }
 
 static bool report_traces(const struct session *session, struct query *query, struct arena *arena,
-                          struct error *error)
+                          struct report_how how, struct error *error)
 {
     struct record record;
     if (!record_read_tasks(query, arena, &record, error))
         return false;
-    document_print(report_tasks(&record, NULL, REPORT_TASKS_SHOWN), report_tasks_lines, false,
+    document_print(report_tasks(&record, NULL, REPORT_TASKS_SHOWN), report_tasks_lines, how.json,
                    session);
     return true;
 }
@@ -49,7 +55,7 @@ static bool count_rows(void *context, const struct query_row *row, struct error 
     return true;
 }
 
-bool report_database(const struct session *session, struct query *query, bool all,
+bool report_database(const struct session *session, struct query *query, struct report_how how,
                      struct error *error)
 {
     int64_t studies = 0, traces = 0;
@@ -58,9 +64,9 @@ bool report_database(const struct session *session, struct query *query, bool al
                    NULL, count_rows, &traces, error))
         return false;
     struct arena *arena = arena_create();
-    bool good = studies > 0  ? report_study(session, query, arena, error)
-                : traces > 0 ? report_traces(session, query, arena, error)
-                             : report_record(session, query, arena, all, error);
+    bool good = studies > 0  ? report_study(session, query, arena, how, error)
+                : traces > 0 ? report_traces(session, query, arena, how, error)
+                             : report_record(session, query, arena, how, error);
     arena_destroy(arena);
     return good;
 }

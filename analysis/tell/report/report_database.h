@@ -5,9 +5,13 @@
 #include "analysis/output/terminal/session.h"
 #include "analysis/record/database/query.h"
 
-/* `all`: as with -v. False with a sentence, when nothing has been printed, where the file holds
+struct report_how {
+    bool all;  /* as with -v */
+    bool json; /* the document of `--json` in place of text */
+};
+/* False with a sentence, when nothing has been printed, where the file holds
  * neither a run nor a study, or a damaged one. */
-bool report_database(const struct session *session, struct query *query, bool all,
+bool report_database(const struct session *session, struct query *query, struct report_how how,
                      struct error *error);
 
 #endif

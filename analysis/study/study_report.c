@@ -208,7 +208,8 @@ void study_report_refused(const struct study *study, FILE *out)
     size_t count = study_reasons(study, &reasons), refused = study_refused(study);
     if (refused == 0)
         return;
-    fprintf(out, "%zu of %zu points left out:\n", refused, study->point_count);
+    fprintf(out, "%zu of %zu point%s left out:\n", refused, study->point_count,
+            study->point_count == 1 ? "" : "s");
     for (size_t i = 0; i < count; i++) {
         const char *label = study_label(study->arena, study, reasons[i].first_point);
         fprintf(out, "  %zu: %s%s%s%s\n", reasons[i].count, reasons[i].text, *label ? " (" : "",

@@ -136,7 +136,8 @@ YAML
     for why in ep=2 etp=2 tp=2,ep=4; do
         # shellcheck disable=SC2086
         expect 0 plan $small --why "$why"
-        shows "each breaks a rule, as this one does:"
+        shows "no layout can have these values: of "
+        shows "tried, each breaks a rule, as this one does:"
         key=${why#*,}
         shows "it breaks a rule: layout.${key%=*}: a dense model has no experts"
         # shellcheck disable=SC2086
@@ -193,7 +194,10 @@ YAML
 
 @test "plan: what does not fit at all" {
     expect 4 plan --model llama3-70b --gpu a100-40gb-sxm --gpus 8 --global-batch 8
-    shows "Nothing fits"
+    shows "Nothing fits: weights, gradients and optimizer alone are more than the cards hold"
+    lacks "smaller batch" out # it would not help
+    expect 4 plan --model llama3-8b --gpu h100-80gb-sxm --gpus 8 --global-batch 8 --sequence 2000000
+    shows "a smaller batch and sequence hold less on each"
     expect 4 plan --model llama3-70b --gpu a100-40gb-sxm --gpus 8 --global-batch 8 --why tp=8
     shows "it needs"
     shows "memory ends on rank"
@@ -387,6 +391,10 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
     middle=$(jq .machines[1].training_days out)
     # shellcheck disable=SC2086
     expect 0 plan $machine --most-gpus 32 --deadline "${middle}d" --best cost
+    for column in layout tokens/s MFU free training misses; do # each is explained below the table
+        head -2 out | grep -q " $column" && grep -qE "^  ([a-z/]+: .*; )?$column(, USD)?: " out ||
+            { echo "no word of $column"; cat out; return 1; }
+    done
     shows deadline
     # shellcheck disable=SC2086
     expect 0 plan $machine --vary cluster.gpus=8,16 --most-gpus 8

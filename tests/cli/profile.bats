@@ -26,6 +26,9 @@ validation="$SCENARIOS/../tests/validation"
     shows "collective all_reduce bf16 ranks=8 bytes=1073741824"
     expect 0 "$ORRERY" profile show h100.db
     shows "gemm - fp8 m=8192 n=8192 k=8192 batch=1"
+    sed -n 's/.*attention flash3 fp16 causal batch=\([0-9]*\) .*/\1/p' out >batches # by number: 2 before 16
+    [ "$(uniq batches | wc -l)" -gt 2 ]
+    sort -n batches | cmp - batches
     # The rate that was published, from the time that is kept.
     shows "attention flash3 fp16 causal batch=1 query_tokens=16384 key_tokens=16384 heads=16 kv_heads=16 head_size=128 value_size=128"
     grep "flash3 fp16 causal batch=1 query_tokens=16384.*heads=16 .*head_size=128" out | grep -q "616 TFLOP/s"

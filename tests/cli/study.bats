@@ -151,7 +151,7 @@ json() { sql :memory: "select $1 from (select readfile('out') as j)"; }
     shows "1 of 2 points left out:"
     said "1 point, 3 replications"
     expect 1 "$ORRERY" study "$hello" --vary cluster.node.nvlink_bandwidth=1e-10B/s --no-db
-    shows "1 of 1 points left out:"
+    shows "1 of 1 point left out:"
     # and of weeks
     scenario
     expect 0 "$ORRERY" study weeks.yaml "${vary[@]}" --seeds 3 --no-db

@@ -1,10 +1,12 @@
 #include "analysis/command/exchange/profile_tell.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "analysis/output/text/format.h"
 #include "analysis/record/numbers/statistics.h"
 #include "models/profile/profile_time.h"
+#include "scenarios/language/names.h"
 #include "sim/units.h"
 
 static const char head_lines[] =
@@ -23,11 +25,11 @@ static const char point_lines[] = "\n     median  spread           rate  shape\n
                                   "{end}";
 const char *const profile_tell_lines[] = {head_lines, point_lines, NULL};
 
-static const char remark_lines[] =
-    "{each remarks}{shape}\n  {text}\n{end}"
-    "{if not complete}the calibration was not finished\n{end}"
-    "{.path}: {points.count:digits} points, {.remark_count:digits} remark"
-    "{if not .remark_count = 1}s{end}\n";
+static const char remark_lines[] = "{each remarks}{shape}\n  {text}\n{end}"
+                                   "{if not complete}the calibration was not finished\n{end}"
+                                   "{.path}: {points.count:digits} point{if not points.count = "
+                                   "1}s{end}, {.remark_count:digits} remark"
+                                   "{if not .remark_count = 1}s{end}\n";
 const char *const profile_tell_remark_lines[] = {remark_lines, NULL};
 
 /* FLOPs, or bytes, a second. */
@@ -64,6 +66,15 @@ static void set_point(struct fact *o, const struct measured_point *p)
     document_flag(o, "hardware_slow", (m->slowing & DEVICE_HARDWARE_SLOW) != 0);
 }
 
+/* Lines of shapes, numbers in them by their value: m=512 before m=4096. */
+static int by_numbers(const void *a, const void *b)
+{
+    char left[POINT_LINE_BYTES], right[POINT_LINE_BYTES];
+    point_print(&(*(const struct measured_point *const *)a)->point, left);
+    point_print(&(*(const struct measured_point *const *)b)->point, right);
+    return names_compare_numbered(left, right);
+}
+
 struct fact *profile_tell(struct arena *arena, const struct measured_profile *profile)
 {
     const struct profile_head *h = &profile->head;
@@ -80,8 +91,13 @@ struct fact *profile_tell(struct arena *arena, const struct measured_profile *pr
     document_quote(o, "method", h->method);
     document_flag(o, "complete", h->complete);
     struct fact *points = document_array(o, "points");
+    const struct measured_point **order =
+        ARENA_ARRAY(arena, const struct measured_point *, profile->count);
     for (unsigned i = 0; i < profile->count; i++)
-        set_point(document_object(points, NULL), &profile->points[i]);
+        order[i] = &profile->points[i];
+    qsort(order, profile->count, sizeof(const struct measured_point *), by_numbers);
+    for (unsigned i = 0; i < profile->count; i++)
+        set_point(document_object(points, NULL), order[i]);
     return o;
 }
 
@@ -126,7 +142,7 @@ void profile_tell_difference(const struct session *s, struct arena *arena,
         common++;
     }
     statistics_sort(ratios, common);
-    fprintf(s->out, "  %u shapes in both", common);
+    fprintf(s->out, "  %u shape%s in both", common, common == 1 ? "" : "s");
     if (common > 0)
         fprintf(s->out, ": the second takes %.3f of the first's time in the median, %.3f to %.3f",
                 ratios[common / 2], ratios[0], ratios[common - 1]);
@@ -201,5 +217,6 @@ void profile_tell_model(const struct session *s, struct arena *arena,
             if (modelled_s[i] > 0.0 && span_of(profile->points[i].measurement.median_s) == span)
                 tell_group(s, profile, i, modelled_s, ratios);
     if (without > 0)
-        fprintf(s->out, "  %u points that the model of a kernel does not know\n", without);
+        fprintf(s->out, "  %u point%s that the model of a kernel does not know\n", without,
+                without == 1 ? "" : "s");
 }

@@ -301,8 +301,9 @@ static int tell(struct plan_command *p, const struct search_wish *wish, double s
     }
     document_print(report_plan(p->arena, &told), report_plan_lines, a->output.json, p->session);
     if (!a->output.json)
-        fprintf(p->session->notes, "%s layouts in %s\n",
-                format_count(p->search->counts.considered).s, format_time(seconds).s);
+        fprintf(p->session->notes, "%s layout%s in %s\n",
+                format_count(p->search->counts.considered).s,
+                p->search->counts.considered == 1 ? "" : "s", format_time(seconds).s);
     return p->search->leader_count > 0 ? EXIT_OK : EXIT_NOTHING_FITS;
 }
 

@@ -78,8 +78,8 @@ static void add_profiles(struct listing *l, const char *folder, struct arena *ar
         const char *path = arena_format(arena, "%s/%s", where, entry->d_name);
         if (profile_read(arena, path, &profile, &error))
             add(l, PROFILES, arena_text(arena, entry->d_name),
-                arena_format(arena, "%s, %s: %u points", profile.head.facts.device,
-                             profile.head.date, profile.count));
+                arena_format(arena, "%s, %s: %u point%s", profile.head.facts.device,
+                             profile.head.date, profile.count, profile.count == 1 ? "" : "s"));
     }
     if (files != NULL)
         closedir(files);

@@ -38,7 +38,8 @@ static const char lines[] =
     "-> "
     "{if b}{b:clean}{else}{if of_the_scenario}(not stated){else}(none){end}{end}\n"
     "{end}{end}"
-    "{if .figures_more > 0}  and {.figures_more:digits} figures more (--json has all)\n{end}"
+    "{if .figures_more > 0}  and {.figures_more:digits} figure{if not .figures_more = 1}s{end} "
+    "more (--json has all)\n{end}"
     "{if not settings}  none\n{end}"
     "{if not .told}  {dim}a database does not hold its scenario: of its keys only those above are "
     "known{plain}\n{end}";

@@ -38,7 +38,7 @@ static const char lines[] =
     "{each critical_path}"
     "{each parts 14}"
     "  {stream<10} {if wire}{wire<8}{else}        {end} {name<24} {phase<10} {seconds>9} "
-    "{seconds/sum_s>7}  {ops} ops\n"
+    "{seconds/sum_s>7}  {ops} op{if not ops = 1}s{end}\n"
     "{end}"
     "{if .rest_s > 0}"
     "  others{to 58}{.rest_s>9} {.rest_s/sum_s>7}  {.rest_count:digits} more\n"

@@ -9,6 +9,7 @@
 #include "analysis/record/evidence/published_mfu.h"
 #include "analysis/tell/report/report_layouts.h"
 #include "analysis/tell/report/report_why.h"
+#include "models/plan/trial.h"
 #include "sim/units.h"
 
 enum {
@@ -19,11 +20,12 @@ static const char head_lines[] =
     "  model     {.parameters} parameters; sequence {.sequence}, {.precision}, {.attention} "
     "attention\n"
     "  cluster   {.gpus} x {.gpu} in {.nodes} x {.node}{if .nodes > 1} over {.fabric}{end}\n"
-    "  batch     {.global_batch} sequences a step; software {.software}\n"
+    "  batch     {.global_batch} sequence{if not .global_batch = 1}s{end} a step; software "
+    "{.software}\n"
     "{each choices}"
     "  {if row = 1}chosen    {else}          {end}{key}: {value:raw} ({why})\n"
     "{end}"
-    "\n{searched} layouts{if stopped} of a search that was stopped{end}\n"
+    "\n{searched} layout{if not searched = 1}s{end}{if stopped} of a search that was stopped{end}\n"
     "{each .fates}  {.count>10} {.what}\n{end}";
 
 static const char leader_lines[] =
@@ -82,7 +84,8 @@ static const char first_lines[] =
     "no more GPUs divide this batch in whole nodes." MORE "{end}{end}{end}"
     "{if .tokens_bought}  budget    {terms.budget_usd}: it buys "
     "{.tokens_bought} tokens\n{end}{end}{each better_batch}\nA batch of {global_batch} divides "
-    "better than {.global_batch}: {layouts} layouts keep the rules instead of {own_layouts}, and "
+    "better than {.global_batch}: {layouts} layout{if layouts = 1} keeps{else}s keep{end} the "
+    "rules instead of {own_layouts}, and "
     "the\nbest of them {if faster_ratio}has {.faster} more tokens a second{else}fits{end} "
     "({.short}).\n{end}";
 
@@ -339,6 +342,21 @@ static void show_near(struct fact *in, const struct search *search,
                            search->base->training.tokens * terms->budget_usd / near->training_usd));
 }
 
+/* Does the state of some legal layout leave room on a card? Else no batch is small enough. */
+static bool any_state_fits(const struct search *search)
+{
+    const double usable_bytes = trial_usable_bytes(search->base, search->question.headroom_ratio);
+    for (uint32_t i = 0; i < search->row_count; i++) {
+        struct configuration c;
+        if (search->rows[i].fate == FATE_RULE)
+            continue;
+        plan_layout_apply(search->base, &search->rows[i].layout, &c);
+        if (trial_state_may_fit(&c, usable_bytes))
+            return true;
+    }
+    return false;
+}
+
 /* NULL: something leads, or fits. */
 static const char *nothing(const struct search *search)
 {
@@ -348,8 +366,12 @@ static const char *nothing(const struct search *search)
                                       "the number of GPUs."
            : search->counts.fates[FATE_RULE] == search->row_count
                ? "Every layout breaks a rule: --why KEY=VALUE names it."
-               : "Nothing fits. --why KEY=VALUE says what a layout lacks; more GPUs, a larger "
-                 "card, or a smaller batch and sequence hold less on each.";
+           : any_state_fits(search)
+               ? "Nothing fits. --why KEY=VALUE says what a layout lacks; more GPUs, a larger "
+                 "card, or a smaller batch and sequence hold less on each."
+               : "Nothing fits: weights, gradients and optimizer alone are more than the cards "
+                 "hold, whatever the batch and the sequence. More GPUs share them, larger cards "
+                 "hold more; --why KEY=VALUE says what a layout lacks.";
 }
 
 static void set_pareto(struct fact *in, const struct search *s)

@@ -21,7 +21,8 @@ static const char unknown_lines[] =
 
 static const char head_lines[] =
     "  {bold}measured{plain}   {trace}"
-    "{if profiler_step}, ProfilerStep#{profiler_step:digits}{end}: {kernels} kernels, "
+    "{if profiler_step}, ProfilerStep#{profiler_step:digits}{end}: {kernels} kernel{if not kernels "
+    "= 1}s{end}, "
     "{all.measured_spans} spans{if device} on {device}{end}\n"
     "  {bold}simulated{plain}  {scenario}: rank {rank:digits} of {ranks}, {all.simulated_spans} "
     "spans\n"
@@ -65,7 +66,8 @@ static const char lines[] =
     "{each alone 12}"
     "  {.side<9} {spans>8} x {kind<14} {.length_s>10}  {name}{if phase}, {phase}{end}\n"
     "{end}"
-    "{if .alone_more > 0}  and {.alone_more:digits} kinds more (--csv has all)\n{end}"
+    "{if .alone_more > 0}  and {.alone_more:digits} kind{if not .alone_more = 1}s{end} more (--csv "
+    "has all)\n{end}"
     "{if not alone}  none\n{end}";
 
 const char *const report_trace_lines[] = {head_lines, unknown_lines, lines, NULL};

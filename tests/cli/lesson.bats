@@ -42,7 +42,10 @@ small() {
         jq -e '.runs[0].step_time_s as $s | .captions | all(.at_s >= 0 and ($s == null or .at_s < $s or .at_s > 3600))' out
         expect 0 lesson "$name"
         shows "Look for"
-        expect 0 "$ORRERY" check "$SCENARIOS/lessons/$name.yaml"
+        fits=0
+        "$ORRERY" run "$SCENARIOS/lessons/$name.yaml" --no-db >/dev/null 2>&1 || fits=$?
+        expect "$fits" "$ORRERY" check "$SCENARIOS/lessons/$name.yaml"
+        [ "$fits" -eq 0 ] || [ "$fits" -eq 4 ]
     done
 }
 

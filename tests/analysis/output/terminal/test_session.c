@@ -347,7 +347,8 @@ static void test_ends(void **state)
     assert_string_equal(said, sentence);
     assert_int_equal(pipe(pipes), 0);
     close(pipes[0]);
-    assert_int_equal(session_says(pipes[1], -1, 0, said, sizeof said), 1);
+    assert_int_equal(session_says(pipes[1], -1, 0, said, sizeof said), 0);
+    assert_int_equal(session_says(pipes[1], -1, 4, said, sizeof said), 4);
     assert_string_equal(said, "");
     close(pipes[1]);
     close(null);

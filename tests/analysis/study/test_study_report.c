@@ -50,7 +50,7 @@ static void make(const char *vary, size_t seeds, const double tokens[POINTS])
         *point = (struct study_point){
             .share = {0, seeds}, .replications = seeds, .fits = true, .done = true};
         point->values = arena_array(arena, sizeof *point->values, seeds, _Alignof(double));
-        point->marks.exact_s = NAN;
+        point->marks.young_s = point->marks.exact_s = NAN;
         for (size_t s = 0; s < seeds; s++) {
             for (unsigned m = 0; m < METRIC_COUNT; m++)
                 point->values[s][m] = NAN;

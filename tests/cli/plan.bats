@@ -522,6 +522,28 @@ END
     jq -e '[.layouts[] | .forecast_step_time_s] | min > 0' out
     expect 0 "$ORRERY" plan own.yaml --set layout.recompute=none --measured "step=${own}s"
     grep -q "^  own .* $(awk -v s="$own" 'BEGIN { printf "%#.3g", s * 1000 }') ms" out
+    # What a file leaves open was chosen for the step that was measured (here: chunks of a stage): as
+    # predicted, it moves nothing; as the file of another name, it says the same.
+    cat >chunks.yaml <<'END'
+model: {preset: llama3-8b, layers: 8}
+cluster: {gpu: h100-80gb-sxm, gpus: 8}
+training: {sequence: 8192, global_batch: 32}
+layout: {tp: 1, pp: 2, microbatch: 1, sharding: zero-1, recompute: full}
+software: nemo
+END
+    expect 0 "$ORRERY" run chunks.yaml --no-db --json
+    jq -e 'any(.choices[]; .key == "layout.schedule" and .value == "interleaved")' out
+    step=$(jq .step_time_s out)
+    expect 0 "$ORRERY" plan chunks.yaml --json --measured "step=${step}s"
+    jq -e '.own_steps.shift_ratio | . > -1e-9 and . < 1e-9' out
+    for by in 0.95 1.1; do
+        own=$(jq -n "$step * $by")
+        expect 0 "$ORRERY" plan chunks.yaml --json --measured "step=${own}s"
+        mv out itself.json
+        expect 0 "$ORRERY" plan chunks.yaml --json --measured "chunks.yaml:step=${own}s"
+        [ "$(jq .own_steps.shift_ratio out)" = "$(jq .own_steps.shift_ratio itself.json)" ]
+        jq -e "(.own_steps.shift_ratio > 0) == ($by > 1)" out
+    done
     expect 2 "$ORRERY" plan own.yaml --measured 3s
     said "expected [SCENARIO:]step=TIME"
     expect 2 "$ORRERY" plan --model llama3-8b --gpu h100-80gb-sxm --gpus 8 --measured step=3s

@@ -20,7 +20,8 @@ struct lone_step {
 struct lone_steps {
     struct lone_step steps[ARGUMENT_VARY_MAX];
     struct measured_step measured[ARGUMENT_VARY_MAX];
-    struct scenario *loaded[ARGUMENT_VARY_MAX]; /* NULL: the plan's own */
+    struct scenario *loaded[ARGUMENT_VARY_MAX];
+    bool itself[ARGUMENT_VARY_MAX]; /* of the plan's own scenario */
     unsigned count;
     const struct scenario *plan;
     const struct search *search;
@@ -63,7 +64,8 @@ static int take(const struct plan_arguments *arguments, struct session *session,
     struct arena *arena = arena_create();
     struct own_step own;
     const unsigned i = all->count++;
-    const struct scenario *const plan = all->plan, *scenario = plan;
+    const struct scenario *const plan = all->plan;
+    struct error error = {""};
     char why[256];
     int code = run_measured_read(arena, text, &own, why) ? EXIT_OK : EXIT_USAGE;
     if (code == EXIT_OK && own.path == NULL && all->own == NULL) {
@@ -72,11 +74,18 @@ static int take(const struct plan_arguments *arguments, struct session *session,
               "microbatch and\nrecompute, also by --set, or give SCENARIO:step=...\n",
               session->notes);
         code = EXIT_USAGE;
-    } else if (code == EXIT_OK && own.path != NULL) {
+    } else if (code == EXIT_OK && own.path == NULL) {
+        /* The plan's is open; what was measured ran with all that `orrery run` chooses. */
+        all->itself[i] = true;
+        all->loaded[i] = scenario_read_again(plan, NULL, 0, &error);
+        if (all->loaded[i] == NULL) {
+            fprintf(session->notes, "orrery plan: --measured: %s\n", error.text);
+            code = EXIT_REJECTED;
+        }
+    } else if (code == EXIT_OK) {
         const struct scenario_arguments unset = load_unset(&arguments->scenario);
         code = load_scenario(&arguments->line, own.path, &unset, session, false, &all->loaded[i]);
-        scenario = all->loaded[i];
-        if (code == EXIT_OK && !measured_step_speaks(scenario, plan)) {
+        if (code == EXIT_OK && !measured_step_speaks(all->loaded[i], plan)) {
             fprintf(session->notes,
                     "orrery plan: --measured %s: a step of another software or card says nothing "
                     "of these\n",
@@ -85,7 +94,7 @@ static int take(const struct plan_arguments *arguments, struct session *session,
         }
     }
     if (code == EXIT_OK)
-        code = time_step(session, scenario, &all->steps[i]);
+        code = time_step(session, all->loaded[i], &all->steps[i]);
     all->measured[i] = (struct measured_step){&all->steps[i].step, own.measured_s};
     if (code == EXIT_OK)
         run_measured_doubt(&arguments->line, session, text, &all->measured[i]);
@@ -99,7 +108,7 @@ static double measured_itself_s(const struct lone_steps *all)
     double sum = 0.0;
     unsigned count = 0;
     for (unsigned i = 0; i < all->count; i++) {
-        if (all->loaded[i] != NULL)
+        if (!all->itself[i])
             continue;
         sum += log(all->measured[i].measured_s);
         count++;

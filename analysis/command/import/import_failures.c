@@ -157,6 +157,18 @@ static void print_left_out(FILE *out, const struct told *told)
                 log->endless, plural(log->endless));
 }
 
+/* Of a log that names no year: how lines were read whose order does not fit their dates. */
+static void print_years(FILE *out, const struct failure_years *years)
+{
+    static const char head[] = "# lines without a year that step back in time on their node: ";
+    if (years->back > 0)
+        fprintf(out, "%s%u, line %u first; only one year has their dates in the watch\n", head,
+                years->back, years->back_line);
+    if (years->turned > 0)
+        fprintf(out, "%s%u, line %u first; taken as a later year\n", head, years->turned,
+                years->turned_line);
+}
+
 static void print_yaml(FILE *out, const struct told *told)
 {
     char watch[TEXT_BYTES];
@@ -167,6 +179,7 @@ static void print_yaml(FILE *out, const struct told *told)
             told->rules->gpus_per_node,
             told->log->end_told ? "" : "; the watch ends with the log's last moment");
     print_left_out(out, told);
+    print_years(out, &told->log->years);
     for (uint32_t i = 0; i < told->count; i++)
         fitted = fitted || told->fits[i].units > 0.0;
     fputs(fitted ? "failures:\n" : "# no cause with a known number of units\n", out);

@@ -1,8 +1,10 @@
 /* failure_dcgm.c - samples of DCGM_FI_DEV_XID_ERRORS with their times: lines of the exposition
  * format, or what Prometheus' /api/v1/query_range and /query answer (prometheus.io/docs/prometheus/
- * latest/querying/api: result of type matrix or vector). */
+ * latest/querying/api: result of type matrix or vector). The samples of a GPU are put in the order
+ * of their times, whatever their order in the file. */
 #include <jansson.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "scenarios/import/failures/failure_log_state.h"
@@ -11,17 +13,13 @@
 
 #define GAUGE_NAME "DCGM_FI_DEV_XID_ERRORS"
 
-enum {
-    GAUGES_MAX = 1 << 16
+struct sample {
+    const char *host, *part; /* whose gauge */
+    double at_s, value;
+    unsigned line;
 };
-
-/* The last value of one GPU's gauge. */
-struct gauge {
-    const char *host, *part;
-    double value;
-};
-struct gauges {
-    struct gauge *rows;
+struct samples {
+    struct sample *rows;
     uint32_t count, room;
 };
 
@@ -38,55 +36,86 @@ static const char *label(struct failure_reading *r, const char *labels, const ch
     return NULL;
 }
 
-static bool find_gauge(struct failure_reading *r, struct gauges *g, const char *host,
-                       const char *part, struct gauge **out)
+static void keep(struct failure_reading *r, struct samples *samples, struct sample sample)
 {
-    uint32_t i = 0;
-    while (i < g->count &&
-           (strcmp(g->rows[i].part, part) != 0 || strcmp(g->rows[i].host, host) != 0))
-        i++;
-    if (i == GAUGES_MAX)
-        return import_text_bad(&r->text, "more than %d GPUs", GAUGES_MAX);
-    if (i == g->count) {
-        LIST_ROOM(r->arena, g->rows, g->count, 1, g->room);
-        g->rows[g->count++] = (struct gauge){host, part, NAN};
-    }
-    *out = &g->rows[i];
-    return true;
+    sample.line = r->text.line;
+    LIST_ROOM(r->arena, samples->rows, samples->count, 1, samples->room);
+    samples->rows[samples->count++] = sample;
 }
 
-/* The gauge keeps the last Xid, so that a new value alone is an event. */
-static bool take_sample(struct failure_reading *r, struct gauges *gauges,
-                        struct failure_sight *sight, double value)
+static int compare_gauges(const struct sample *a, const struct sample *b)
 {
-    struct gauge *gauge = NULL;
-    if (!find_gauge(r, gauges, sight->host, sight->part, &gauge))
-        return false;
-    const double before = gauge->value;
-    gauge->value = value;
-    failure_log_moment(r, sight->at_s);
-    /* What stood there when the watch began came before it. */
-    if (isnan(before) || value == before || value == 0.0) {
-        ++*(isnan(before) && value > 0.0 ? &r->out->stood : &r->out->quiet);
+    const int hosts = strcmp(a->host, b->host);
+    return hosts != 0 ? hosts : strcmp(a->part, b->part);
+}
+
+/* By gauge and time. */
+static int compare_samples(const void *left, const void *right)
+{
+    const struct sample *a = left, *b = right;
+    const int gauges = compare_gauges(a, b);
+    if (gauges != 0)
+        return gauges;
+    if (a->at_s != b->at_s)
+        return a->at_s < b->at_s ? -1 : 1;
+    return (a->line > b->line) - (a->line < b->line);
+}
+
+/* The gauge keeps the last Xid, so that a new value alone is an event. `before`: the sample before
+ * it of the same gauge; NULL: there is none, and what stands there has no known time. */
+static bool take_sample(struct failure_reading *r, const struct sample *before,
+                        const struct sample *sample)
+{
+    struct failure_sight sight = {
+        .at_s = sample->at_s, .host = sample->host, .part = sample->part, .repair_s = -1.0};
+    r->text.line = sample->line;
+    failure_log_moment(r, sample->at_s);
+    if (before == NULL || sample->value == before->value || sample->value == 0.0) {
+        ++*(before == NULL && sample->value > 0.0 ? &r->out->stood : &r->out->quiet);
         return true;
     }
-    if (!failure_xid_cause(r, (unsigned)value, &sight->cause, &sight->unit_kind)) {
+    if (sample->at_s == before->at_s)
+        return import_text_bad(&r->text,
+                               "two values of GPU %s of %s at one moment; keep one series of "
+                               "each GPU",
+                               import_text_quote(&r->text, sample->part),
+                               import_text_quote(&r->text, sample->host));
+    if (!failure_xid_cause(r, (unsigned)sample->value, &sight.cause, &sight.unit_kind)) {
         r->out->passed++;
         return true;
     }
-    if (sight->unit_kind == UNIT_JOB)
-        sight->host = sight->part = NULL;
-    return failure_log_see(r, sight);
+    if (sight.unit_kind == UNIT_JOB)
+        sight.host = sight.part = NULL;
+    return failure_log_see(r, &sight);
+}
+
+static bool take_samples(struct failure_reading *r, struct samples *samples)
+{
+    struct sample *rows = samples->rows;
+    if (samples->count > 0)
+        qsort(rows, samples->count, sizeof *rows, compare_samples);
+    for (uint32_t i = 0; i < samples->count; i++) {
+        const bool first = i == 0 || compare_gauges(&rows[i - 1], &rows[i]) != 0;
+        if (!take_sample(r, first ? NULL : &rows[i - 1], &rows[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool read_value(const char *text, double *out)
+{
+    return import_text_number(text, out) && *out >= 0.0 && *out <= FAILURE_XID_MAX &&
+           *out == floor(*out);
 }
 
 /* NAME{labels} VALUE TIME. */
-static bool read_sample(struct failure_reading *r, struct gauges *gauges, char *line)
+static bool read_sample(struct failure_reading *r, struct samples *samples, char *line)
 {
     char *close = strrchr(line, '}'), *words[3];
-    double value = 0.0, time_ms = 0.0;
+    struct sample sample = {.host = label(r, line, "Hostname"), .part = label(r, line, "gpu")};
+    double time_ms = 0.0;
     const unsigned count = close != NULL ? import_text_words(close + 1, words, 3) : 0;
-    if (count < 1 || count > 2 || !import_text_number(words[0], &value) || value < 0.0 ||
-        value > FAILURE_XID_MAX || value != floor(value))
+    if (count < 1 || count > 2 || !read_value(words[0], &sample.value))
         return import_text_bad(&r->text,
                                "a sample of Xid errors has labels, a number from 0 to "
                                "%d, and its time",
@@ -94,59 +123,56 @@ static bool read_sample(struct failure_reading *r, struct gauges *gauges, char *
     if (count == 1 || !import_text_number(words[1], &time_ms) || !(time_ms > 0.0))
         return import_text_bad(&r->text, "a sample without its time in ms: the exporter's own page "
                                          "tells none, take the samples of Prometheus");
-    struct failure_sight sight = {.at_s = time_ms * MILLISECOND, .repair_s = -1.0};
-    sight.host = label(r, line, "Hostname");
-    sight.part = label(r, line, "gpu");
-    if (sight.host == NULL || sight.part == NULL)
+    if (sample.host == NULL || sample.part == NULL)
         return import_text_bad(&r->text, "a sample without the labels Hostname and gpu");
-    return take_sample(r, gauges, &sight, value);
+    sample.at_s = time_ms * MILLISECOND;
+    keep(r, samples, sample);
+    return true;
 }
 
 /* One [seconds, "value"] of a series. */
-static bool read_pair(struct failure_reading *r, struct gauges *gauges, const json_t *metric,
+static bool read_pair(struct failure_reading *r, struct samples *samples, struct sample sample,
                       const json_t *pair)
 {
     const char *text = json_string_value(json_array_get(pair, 1));
     const json_t *at = json_array_get(pair, 0);
-    struct failure_sight sight = {.at_s = json_number_value(at), .repair_s = -1.0};
-    double value;
-    if (!json_is_number(at) || !(sight.at_s > 0.0) || text == NULL ||
-        !import_text_number(text, &value) || value < 0.0 || value > FAILURE_XID_MAX ||
-        value != floor(value))
+    sample.at_s = json_number_value(at);
+    if (!json_is_number(at) || !(sample.at_s > 0.0) || text == NULL ||
+        !read_value(text, &sample.value))
         return import_text_bad(
             &r->text, "a sample is [seconds since 1970, \"number from 0 to %d\"]", FAILURE_XID_MAX);
-    const char *host = json_string_value(json_object_get(metric, "Hostname"));
-    const char *part = json_string_value(json_object_get(metric, "gpu"));
-    if (host == NULL || part == NULL)
-        return import_text_bad(&r->text, "a series without the labels Hostname and gpu");
-    sight.host = arena_text(r->arena, host);
-    sight.part = arena_text(r->arena, part);
-    return take_sample(r, gauges, &sight, value);
+    keep(r, samples, sample);
+    return true;
 }
 
-static bool read_series(struct failure_reading *r, struct gauges *gauges, const json_t *series)
+static bool read_series(struct failure_reading *r, struct samples *samples, const json_t *series)
 {
     const json_t *metric = json_object_get(series, "metric"), *pair;
     const json_t *one = json_object_get(series, "value");
     const char *name = json_string_value(json_object_get(metric, "__name__"));
+    const char *host = json_string_value(json_object_get(metric, "Hostname"));
+    const char *part = json_string_value(json_object_get(metric, "gpu"));
     size_t index;
     if (name != NULL && strcmp(name, GAUGE_NAME) != 0) {
         r->out->passed++;
         return true;
     }
+    if (host == NULL || part == NULL)
+        return import_text_bad(&r->text, "a series without the labels Hostname and gpu");
+    const struct sample sample = {.host = arena_text(r->arena, host),
+                                  .part = arena_text(r->arena, part)};
     if (one != NULL)
-        return read_pair(r, gauges, metric, one);
+        return read_pair(r, samples, sample, one);
     json_array_foreach(json_object_get(series, "values"), index, pair)
     {
-        if (!read_pair(r, gauges, metric, pair))
+        if (!read_pair(r, samples, sample, pair))
             return false;
     }
     return true;
 }
 
-static bool read_answer(struct failure_reading *r)
+static bool read_answer(struct failure_reading *r, struct samples *samples)
 {
-    struct gauges gauges = {NULL, 0, 0};
     json_error_t fault;
     size_t index;
     json_t *whole = json_loadb(r->text.at, (size_t)(r->text.end - r->text.at), 0, &fault), *series;
@@ -161,23 +187,27 @@ static bool read_answer(struct failure_reading *r)
                         "data.result");
     json_array_foreach(result, index, series)
     {
-        good = good && read_series(r, &gauges, series);
+        good = good && read_series(r, samples, series);
     }
     json_decref(whole);
     return good;
 }
 
-static bool read_log(struct failure_reading *r)
+static bool read_lines(struct failure_reading *r, struct samples *samples)
 {
-    struct gauges gauges = {NULL, 0, 0};
-    if (r->text.at[strspn(r->text.at, " \t\r\n")] == '{')
-        return read_answer(r);
     for (char *line = import_text_line(&r->text); line != NULL; line = import_text_line(&r->text))
         if (strncmp(line, GAUGE_NAME "{", strlen(GAUGE_NAME "{")) != 0)
             r->out->passed++;
-        else if (!read_sample(r, &gauges, line))
+        else if (!read_sample(r, samples, line))
             return false;
     return true;
+}
+
+static bool read_log(struct failure_reading *r)
+{
+    struct samples samples = {NULL, 0, 0};
+    const bool json = r->text.at[strspn(r->text.at, " \t\r\n")] == '{';
+    return (json ? read_answer(r, &samples) : read_lines(r, &samples)) && take_samples(r, &samples);
 }
 
 const struct failure_format_kind failure_format_dcgm = {

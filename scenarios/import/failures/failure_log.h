@@ -31,6 +31,11 @@ struct failure_record {
     const char *cause;
     double repair_s; /* < 0: not told */
 };
+/* Lines without a year that step back in time on their node, and the first of them. */
+struct failure_years {
+    uint32_t back, back_line;     /* in the one year that has room for them */
+    uint32_t turned, turned_line; /* taken as of a later year */
+};
 struct failure_log {
     struct failure_record *rows; /* by time */
     uint32_t count;
@@ -39,6 +44,7 @@ struct failure_log {
     uint32_t stood, quiet; /* samples: an Xid before the first of a GPU; without a new one */
     uint32_t endless;      /* failures whose moment the log does not know */
     uint32_t hosts;        /* that are named */
+    struct failure_years years;
     double watched_s;
     bool end_told; /* else the watch ends with the last line */
 };

@@ -2,7 +2,6 @@
  *
  * What a number stands for: docs.nvidia.com/deploy/xid-errors (catalog and its resolutions); fatal
  * and other SXids: NVIDIA Fabric Manager User Guide, appendix on NVSwitch errors. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,7 +54,6 @@ bool failure_xid_cause(struct failure_reading *r, unsigned xid, const char **cau
 static bool read_head(struct failure_reading *r, char **words, unsigned count, double *at_s,
                       const char **host)
 {
-    const double after_s = isfinite(r->last_s) ? r->last_s : r->rules->start_s;
     *host = NULL;
     if (count >= 2 && time_stamp_read(words[0], at_s)) {
         const char *clock = arena_format(r->arena, "%s %s", words[0], words[1]);
@@ -71,15 +69,15 @@ static bool read_head(struct failure_reading *r, char **words, unsigned count, d
                import_text_bad(&r->text, "dmesg -T names no host: say of which node this log is "
                                          "with --host NAME");
     } else if (count >= 4 && strlen(words[0]) == 3 && strchr(words[2], ':') != NULL) {
-        if (!isfinite(after_s))
-            return import_text_bad(&r->text, "this log knows no year: give --start, as in --start "
-                                             "2026-01-01");
-        if (time_stamp_syslog(words[0], words[1], words[2], after_s, at_s))
-            *host = words[3];
+        *host = words[3];
+        if (!failure_year_find(r, words, *host, at_s))
+            return false;
     }
-    return *host != NULL ||
-           import_text_bad(&r->text, "no moment and host before it; write the log with "
-                                     "journalctl -k -o short-iso");
+    if (*host == NULL)
+        return import_text_bad(&r->text, "no moment and host before it; write the log with "
+                                         "journalctl -k -o short-iso");
+    failure_year_note(r, *host, *at_s);
+    return true;
 }
 
 /* "(PCI:0000:3b:00): 79, pid=...": behind "Xid ". */

@@ -103,10 +103,11 @@ bool time_stamp_read(const char *text, double *seconds)
     return *at == '\0';
 }
 
-bool time_stamp_syslog(const char *month, const char *day, const char *clock, double after_s,
+bool time_stamp_syslog(const char *month, const char *day, const char *clock, int year,
                        double *seconds)
 {
     static const char names[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    const int leap_year = 2000;
     const char *name = strlen(month) == 3 ? strstr(names, month) : NULL;
     char *end;
     double clock_s;
@@ -115,15 +116,10 @@ bool time_stamp_syslog(const char *month, const char *day, const char *clock, do
         !isdigit((unsigned char)*day) || !read_clock(&clock, &clock_s) || *clock != '\0')
         return false;
     const int in_year = (int)((name - names) / 3) + 1;
-    const int first = 1970 + (int)floor(after_s / YEAR) - 1;
-    for (int year = first; year < first + 8; year++) {
-        if (number > month_days(year, in_year))
-            continue;
-        *seconds = days_since(year, in_year, (int)number) * DAY + clock_s;
-        if (*seconds >= after_s - DAY)
-            return true;
-    }
-    return false;
+    *seconds = number <= month_days(year, in_year)
+                   ? days_since(year, in_year, (int)number) * DAY + clock_s
+                   : NAN;
+    return number <= month_days(leap_year, in_year);
 }
 
 bool time_stamp_syslog_of(const char *month, const char *day, const char *clock, const char *year,
@@ -133,8 +129,16 @@ bool time_stamp_syslog_of(const char *month, const char *day, const char *clock,
     if (strlen(year) != 4 || strspn(year, "0123456789") != 4)
         return false;
     const int number = digits(&at, 4);
-    /* the first such moment of the year is the only one: the year after has its own */
-    const double first_s = days_since(number, 1, 1) * DAY;
-    return number >= 1970 && time_stamp_syslog(month, day, clock, first_s + DAY, seconds) &&
-           *seconds < days_since(number + 1, 1, 1) * DAY;
+    return number >= 1970 && time_stamp_syslog(month, day, clock, number, seconds) &&
+           isfinite(*seconds);
+}
+
+int time_stamp_year(double seconds)
+{
+    int year = 1970 + (int)floor(seconds / YEAR);
+    while (days_since(year, 1, 1) * DAY > seconds)
+        year--;
+    while (days_since(year + 1, 1, 1) * DAY <= seconds)
+        year++;
+    return year;
 }

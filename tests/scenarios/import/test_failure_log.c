@@ -94,11 +94,17 @@ static void test_moments(void **state)
     }
     for (unsigned i = 0; i < sizeof none / sizeof none[0]; i++)
         assert_false(time_stamp_read(none[i], &s));
-    /* A log without years that runs over New Year. */
-    assert_true(time_stamp_syslog("Jan", "2", "00:00:00", 1798675200 /* 2026-12-31 */, &s));
-    assert_true(s == 1798848000); /* 2027-01-02 */
-    assert_false(time_stamp_syslog("Feb", "30", "00:00:00", 0, &s));
-    assert_false(time_stamp_syslog("anF", "3", "00:00:00", 0, &s));
+    /* A log without years: the moment of a year that is given. */
+    assert_true(time_stamp_syslog("Jan", "2", "00:00:00", 2027, &s));
+    assert_true(s == 1798848000);
+    assert_true(time_stamp_syslog("Feb", "29", "00:00:00", 2027, &s) && isnan(s));
+    assert_true(time_stamp_syslog("Feb", "29", "12:00:00", 2000, &s) && s == 951825600);
+    assert_false(time_stamp_syslog("Feb", "30", "00:00:00", 2000, &s));
+    assert_false(time_stamp_syslog("anF", "3", "00:00:00", 2000, &s));
+    assert_int_equal(time_stamp_year(-1), 1969);
+    assert_int_equal(time_stamp_year(0), 1970);
+    assert_int_equal(time_stamp_year(1798761599), 2026);
+    assert_int_equal(time_stamp_year(1798761600), 2027);
     /* dmesg -T says the year: its first day and its last. */
     assert_true(time_stamp_syslog_of("Nov", "3", "04:05:06", "2026", &s));
     assert_true(s == 1793678706);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/exchange/launch/flavor.h"
+#include "analysis/exchange/launch/float8.h"
 #include "analysis/exchange/launch/launch_job.h"
 #include "sim/check.h"
 
@@ -166,10 +167,7 @@ static void write_training(const struct launch_job *job, struct launch_text *tex
     launch_option(text, "--training.global_batch_size %" PRIu64, c->training.global_batch);
     launch_option(text, "--training.mixed_precision_param %s", wide ? "float32" : "bfloat16");
     launch_option(text, "--training.mixed_precision_reduce float32");
-    if (job->recipe != FP8_AUTO && job->recipe != FP8_NVFP4) {
-        launch_option(text, "--model.converters quantize.linear.%s",
-                      job->recipe == FP8_MX ? "mx" : "float8");
-    }
+    float8_write(job, text);
     launch_option(text, "--optimizer.name %s", strcmp(name, "adam") == 0 ? "Adam" : "AdamW");
     if (strcmp(name, "adam") != 0 && strcmp(name, "adamw") != 0)
         launch_note_optimizer(job, text, "AdamW");
@@ -321,6 +319,17 @@ static void write_experts(const struct launch_job *job, struct launch_text *text
     launch_note_rows(job, text);
 }
 
+static bool asynchronous(const struct launch_job *job)
+{
+    return job->sequence_parallel && job->c->software.tensor.pipelines;
+}
+
+/* Asynchronous tensor parallelism is made by the compiler. */
+static bool compiled(const struct launch_job *job)
+{
+    return job->c->software.usual.execution == EXECUTION_COMPILED || asynchronous(job);
+}
+
 static void write_layout(const struct launch_job *job, struct launch_text *text)
 {
     const struct configuration *c = job->c;
@@ -328,10 +337,9 @@ static void write_layout(const struct launch_job *job, struct launch_text *text)
     const struct degrees d = degrees_of(job);
     const unsigned stage = launch_stage(l->data.sharding);
     const bool keeps = stage == 1 || stage == 2 || (stage == 3 && !c->software.shards.reshard);
-    const bool asynchronous = job->sequence_parallel && c->software.tensor.pipelines;
     launch_open(text, "LAYOUT", "which rank does what");
     launch_option(text, "--parallelism.tensor_parallel_degree %" PRIu64, l->tp);
-    if (asynchronous)
+    if (asynchronous(job))
         launch_option(text, "--parallelism.enable_async_tensor_parallel");
     launch_option(text, "--parallelism.pipeline_parallel_degree %" PRIu64, l->pp);
     write_pipeline(job, text);
@@ -351,7 +359,7 @@ static void write_layout(const struct launch_job *job, struct launch_text *text)
     launch_option(text, "--parallelism.data_parallel_replicate_degree %" PRIu64, d.replicate);
     launch_option(text, "--parallelism.fsdp_reshard_after_forward %s", keeps ? "never" : "default");
     write_recompute(job, text);
-    if (c->software.usual.execution == EXECUTION_COMPILED || asynchronous)
+    if (compiled(job))
         launch_option(text, "--compile.enable");
     launch_close(text);
 }
@@ -420,32 +428,13 @@ static void note_training(const struct launch_job *job, struct launch_text *text
 {
     const struct configuration *c = job->c;
     const struct model_shape *m = &c->model;
-    if (job->recipe == FP8_DELAYED) {
-        launch_say(text, LAUNCH_DIFFERS,
-                   "scales of steps before (delayed) are not offered: float8 takes those of the "
-                   "tensor itself, one more pass over it");
-    }
-    if (job->recipe == FP8_BLOCKWISE) {
-        launch_say(
-            text, LAUNCH_DIFFERS,
-            "scales by block of 1 x 128 (blockwise) are not offered: float8 takes one of the "
-            "tensor");
-    }
-    if (c->training.wide_layers_first + c->training.wide_layers_last > 0)
-        launch_say(text, LAUNCH_DIFFERS,
-                   "first and last layers in bf16 are not offered: all are cast alike");
+    float8_note(job, degrees_of(job).shard, compiled(job), text);
     if (c->layout.offload.activations > 0.0)
         launch_say(text, LAUNCH_REFUSED,
                    "copies of activations beside compute are not offered: they stay on the cards");
     if (c->layout.offload.optimizer > 0.0)
         launch_say(text, LAUNCH_REFUSED,
                    "the optimizer alone on the host is not offered: its state stays on the cards");
-    if (job->recipe == FP8_NVFP4)
-        launch_say(text, LAUNCH_REFUSED, "4-bit products are not offered: all are bf16");
-    else if (job->recipe != FP8_AUTO) {
-        launch_say(text, LAUNCH_DIFFERS,
-                   "weights stay in 16 bits and are cast where they are used; install torchao");
-    }
     if (job->fp16)
         launch_say(text, LAUNCH_REFUSED, "fp16 is not offered: bfloat16 stands in its place");
     if (job->gradient_bytes < 4.0) {

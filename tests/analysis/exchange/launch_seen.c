@@ -172,6 +172,10 @@ static void read_megatron(const struct seen_words *w, struct seen *out)
     out->copies = number(w, "--num-distributed-optimizer-instances", 1);
     core_recompute(out, seen_value(w, "--recompute-granularity"),
                    seen_value(w, "--recompute-method"), number(w, "--recompute-num-layers", 0));
+    out->narrow.gathers = seen_has(w, "--fp8-param-gather");
+    if (seen_has(w, "--first-last-layers-bf16"))
+        out->narrow.wide_layers = number(w, "--num-layers-at-start-in-bf16", 1) +
+                                  number(w, "--num-layers-at-end-in-bf16", 1);
     snprintf(out->precision, sizeof out->precision, "%s",
              seen_value(w, "--fp8-format") != NULL
                  ? "fp8"
@@ -212,6 +216,38 @@ static void read_nemo(const struct seen_words *w, struct seen *out)
                  ? "fp8"
                  : (strcmp(precision, "null") == 0 ? "fp32" : precision));
     out->precision[4] = '\0'; /* bf16_mixed */
+    out->narrow.gathers = strstr(precision, "fp8") != NULL && out->stage >= 1;
+}
+
+/* utils.py module_filter_fn: a module is left out whose name holds one of the words. */
+static bool filtered(const char *words, const char *module)
+{
+    char list[SEEN_BYTES / 8];
+    snprintf(list, sizeof list, "%s", words != NULL ? words : "");
+    for (char *rest = list, *word; (word = strsep(&rest, ",")) != NULL;)
+        if (word[0] != '\0' && strstr(module, word) != NULL)
+            return true;
+    return false;
+}
+
+/* What the converters make of linear layers. */
+static void read_converters(const struct seen_words *w, uint64_t shard, struct seen *out)
+{
+    const char *converters = seen_value(w, "--model.converters");
+    const bool mx = converters != NULL && strcmp(converters, "quantize.linear.mx") == 0;
+    if (converters == NULL)
+        return;
+    CHECK(mx || strcmp(converters, "quantize.linear.float8") == 0);
+    const char *words = seen_value(w, mx ? "--quantize.linear.mx.filter_fqns"
+                                         : "--quantize.linear.float8.filter_fqns");
+    out->narrow.head = !filtered(words != NULL || !mx ? words : "output", "output");
+    out->narrow.gathers =
+        !mx && shard > 1 && seen_has(w, "--quantize.linear.float8.enable_fsdp_float8_all_gather");
+    for (uint64_t i = 0; i < out->layers; i++) {
+        char module[48];
+        snprintf(module, sizeof module, "layers.%d.attention.wq", (int)i);
+        out->narrow.wide_layers += filtered(words, module) ? 1 : 0;
+    }
 }
 
 static void read_torchtitan(const struct seen_words *w, struct seen *out)
@@ -254,6 +290,7 @@ static void read_torchtitan(const struct seen_words *w, struct seen *out)
         out->recompute = op ? RECOMPUTE_PER_OPERATOR : RECOMPUTE_EVERY_OTHER_LAYER;
         out->recompute_layers = op ? 0 : strtoull(option, NULL, 10);
     }
+    read_converters(w, shard, out);
     const bool wide = is(w, "--training.mixed_precision_param", "float32");
     snprintf(out->precision, sizeof out->precision, "%s",
              seen_value(w, "--model.converters") != NULL ? "fp8" : (wide ? "fp32" : "bf16"));

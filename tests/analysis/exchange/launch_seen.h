@@ -23,6 +23,12 @@ struct seen_words {
     unsigned count;
     char json[2048];
 };
+/* Of 8-bit linear layers. */
+struct seen_narrow {
+    bool head;            /* the product of the output is of 8 bits, too */
+    bool gathers;         /* weights come in 8 bits */
+    uint64_t wide_layers; /* that stay in 16 */
+};
 struct seen {
     uint64_t ranks, tp, pp, vpp, cp, dp, microbatch, global_batch, sequence, layers;
     unsigned stage;            /* of ZeRO */
@@ -30,7 +36,8 @@ struct seen {
     int recompute;             /* enum recompute; full is uniform, each layer by itself */
     uint64_t recompute_layers; /* of block, uniform; every_other_layer: one in so many */
     bool sequence_parallel;
-    char precision[8];            /* "bf16" */
+    char precision[8]; /* "bf16" */
+    struct seen_narrow narrow;
     uint64_t chunks[SEEN_CHUNKS]; /* layers of each, where the script gives them */
     bool chunks_given;
 };

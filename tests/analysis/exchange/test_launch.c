@@ -142,8 +142,11 @@ static bool lacks(const struct launch_kind *kind, const struct configuration *c)
     const char *precision = c->training.precision->head.name;
     const bool fp8 = strcmp(precision, "fp8") == 0, fp16 = strcmp(precision, "fp16") == 0;
     const int r = l->recompute;
+    const bool over_context =
+        l->cp > 1 && configuration_shards(c) <= l->cp && l->data.sharding->shards_optimizer;
     if (kind == &launch_torchtitan)
-        return r == RECOMPUTE_MODULES || (r == RECOMPUTE_UNIFORM && l->recompute_layers > 1) ||
+        return r == RECOMPUTE_MODULES || (fp8 && over_context) ||
+               (r == RECOMPUTE_UNIFORM && l->recompute_layers > 1) ||
                (l->dp * l->cp > 1 && l->data.sharding->shards_weights && l->pp > 1) || fp16 ||
                (strcmp(precision, "fp32") != 0 && l->tp * l->pp > 1 && l->cp == 1 &&
                 (!l->data.sharding->shards_optimizer || configuration_shards(c) == 1));
@@ -192,11 +195,9 @@ static void titan_wants(struct seen *w, const struct layout_spec *l, uint64_t mo
         want_recompute(w, RECOMPUTE_EVERY_OTHER_LAYER, 2);
         break;
     case RECOMPUTE_BLOCK:
-        if (most / l->recompute_layers > 1) {
-            want_recompute(w, RECOMPUTE_EVERY_OTHER_LAYER, most / l->recompute_layers);
-            break;
-        }
-        want_recompute(w, RECOMPUTE_UNIFORM, 1);
+        want_recompute(w, RECOMPUTE_EVERY_OTHER_LAYER, most / l->recompute_layers);
+        if (w->recompute_layers == 1)
+            want_recompute(w, RECOMPUTE_UNIFORM, 1);
         break;
     default:
         want_recompute(w, RECOMPUTE_UNIFORM, 1);
@@ -257,6 +258,10 @@ static struct seen wanted(const struct launch_kind *kind, const struct configura
                                                   : (l->data.sharding->shards_optimizer ? 1 : 0));
     if (l->data.sharding->hybrid)
         w.copies = l->dp * l->cp / configuration_shards(c);
+    if (strcmp(w.precision, "fp8") == 0) /* the head is never of 8 bits */
+        w.narrow = (struct seen_narrow){.gathers = l->data.sharding->shards_optimizer,
+                                        .wide_layers = c->training.wide_layers_first +
+                                                       c->training.wide_layers_last};
     if (kind == &launch_torchtitan) {
         w.sequence_parallel = l->tp > 1;
         titan_wants(&w, l, largest_chunk(c));
@@ -297,22 +302,27 @@ static void assert_seen(const struct launch_kind *kind, uint64_t draw,
                 s->layers == w->layers && s->recompute == w->recompute &&
                 s->recompute_layers == w->recompute_layers &&
                 s->sequence_parallel == w->sequence_parallel &&
-                strcmp(s->precision, w->precision) == 0;
+                strcmp(s->precision, w->precision) == 0 && s->narrow.head == w->narrow.head &&
+                s->narrow.wide_layers == w->narrow.wide_layers;
     if (w->dp * w->cp > 1) /* else nothing is shared out */
         same = same && s->stage == w->stage && s->copies == w->copies;
+    if (configuration_shards(c) > 1)
+        same = same && s->narrow.gathers == w->narrow.gathers;
     lower_split(c, layers);
     for (uint64_t i = 0; s->chunks_given && i < w->pp * w->vpp; i++)
         same = same && s->chunks[i] == layers[i];
     if (!same) {
         fail_msg(
             "%s, draw %d: tp %d pp %d vpp %d cp %d dp %d mb %d gb %d seq %d stage %d copies %d "
-            "recompute %d sp %d %s layers %d; wanted pp %d vpp %d dp %d stage %d copies %d "
+            "recompute %d sp %d %s layers %d narrow %d %d %d; wanted pp %d vpp %d dp %d stage %d "
+            "copies %d "
             "recompute %d sp %d %s layers %d",
             kind->head.name, (int)draw, (int)s->tp, (int)s->pp, (int)s->vpp, (int)s->cp, (int)s->dp,
             (int)s->microbatch, (int)s->global_batch, (int)s->sequence, (int)s->stage,
             (int)s->copies, s->recompute, s->sequence_parallel, s->precision, (int)s->layers,
-            (int)w->pp, (int)w->vpp, (int)w->dp, (int)w->stage, (int)w->copies, w->recompute,
-            w->sequence_parallel, w->precision, (int)w->layers);
+            s->narrow.head, s->narrow.gathers, (int)s->narrow.wide_layers, (int)w->pp, (int)w->vpp,
+            (int)w->dp, (int)w->stage, (int)w->copies, w->recompute, w->sequence_parallel,
+            w->precision, (int)w->layers);
     }
 }
 

@@ -143,10 +143,7 @@ static const struct failure_cause *busiest(const struct job_spec *job, double *m
     const struct failure_cause *worst = NULL;
     *mtbf_s = INFINITY;
     for (uint32_t i = 0; i < job->cause_count; i++) {
-        struct job_spec alone = *job;
-        alone.causes = &job->causes[i];
-        alone.cause_count = 1;
-        double each_s = fleet_job_mtbf_s(job_fleet(&alone));
+        double each_s = job_cause_mtbf_s(job, &job->causes[i]);
         if (each_s < *mtbf_s) {
             *mtbf_s = each_s;
             worst = &job->causes[i];

@@ -52,28 +52,30 @@ void scenario_job(const struct scenario *scenario, struct condition_table *condi
     job_optimal_interval(out, conditions, scenario->configuration.seed, watch);
 }
 
-const char *scenario_taint_sentence(struct arena *arena, const struct job_spec *job,
-                                    const struct failure_cause *cause, double keep)
-{
-    char found[QUANTITY_TEXT_MAX];
-    quantity_write(PARAM_TIME, job_found_after_s(job, cause), found, sizeof found);
-    return arena_format(arena,
-                        "'%s' is found after %s in the mean, when all %llu kept checkpoints are "
-                        "tainted, and the job starts anew; keep %.0f or more",
-                        cause->name, found, (unsigned long long)job->checkpoint.keep, keep);
-}
-
-const char *scenario_unreadable_sentence(struct arena *arena, const struct job_spec *job,
-                                         double none_ratio, double keep)
+const char *scenario_anew_sentence(struct arena *arena, const struct job_spec *job,
+                                   const struct job_anew *anew)
 {
     const unsigned long long kept = job->checkpoint.keep;
+    const char *of_kept = kept == 1 ? "the 1 kept checkpoint"
+                                    : arena_format(arena, "all %llu kept checkpoints", kept);
+    const char *how;
+    if (anew->cause != NULL) {
+        char found[QUANTITY_TEXT_MAX];
+        quantity_write(PARAM_TIME, job_found_after_s(job, anew->cause), found, sizeof found);
+        how = arena_format(arena,
+                           "'%s', which is found after %s in the mean, has tainted %s by then in "
+                           "%.3g %% of cases",
+                           anew->cause->name, found, of_kept, 100.0 * anew->ratio);
+    } else {
+        how = arena_format(arena,
+                           "a checkpoint cannot be read back with probability %g "
+                           "(checkpoint.corrupt), %s in %.3g %% of recoveries",
+                           job->checkpoint.corrupt_ratio, of_kept, 100.0 * anew->ratio);
+    }
     return arena_format(arena,
-                        "a checkpoint cannot be read back with probability %g "
-                        "(checkpoint.corrupt): in %.3g %% of recoveries %s none can, and the job "
-                        "starts anew; keep %.0f or more",
-                        job->checkpoint.corrupt_ratio, 100.0 * none_ratio,
-                        kept == 1 ? "of the 1 kept" : arena_format(arena, "of %llu kept", kept),
-                        keep);
+                        "%s: the job starts anew, %.2g times in this run by the rates; keep %.0f "
+                        "or more",
+                        how, anew->times, anew->keep);
 }
 
 bool scenario_key_of_weeks(const char *key)

@@ -6,17 +6,13 @@ void taint_warn(const struct session *session, struct scenario *scenario,
                 const struct job_spec *job, double step_s)
 {
     const double each_s = job_between_saves_s(&job->checkpoint, step_s);
-    double keep;
-    if (!(each_s > 0.0))
-        return;
-    const struct failure_cause *cause = job_tainted_by(job, each_s, &keep);
-    const double none_ratio = cause == NULL ? job_unreadable_ratio(job, each_s, &keep) : 0.0;
-    if (cause == NULL && none_ratio == 0.0)
+    const double run_s = job_work_s(job, step_s);
+    struct job_anew anew;
+    if (!(each_s > 0.0) ||
+        (!job_tainted(job, each_s, run_s, &anew) && !job_unreadable(job, each_s, run_s, &anew)))
         return;
     const struct problem *problem = scenario_warn(
-        scenario, "checkpoint.keep",
-        cause != NULL ? scenario_taint_sentence(scenario->arena, job, cause, keep)
-                      : scenario_unreadable_sentence(scenario->arena, job, none_ratio, keep));
+        scenario, "checkpoint.keep", scenario_anew_sentence(scenario->arena, job, &anew));
     if (problem != NULL)
         scenario_print_problem(problem, session->notes, session->notes_colour);
 }

@@ -59,10 +59,11 @@ static void note_policies(const struct job_spec *job, struct search_weeks *out)
 static void note_taint(const struct job_spec *job, double step_s, struct search_weeks *out)
 {
     const double each_s = job_between_saves_s(&job->checkpoint, step_s);
-    const struct failure_cause *cause =
-        each_s > 0.0 ? job_tainted_by(job, each_s, &out->keep_needed) : NULL;
-    if (cause != NULL)
-        snprintf(out->tainted_by, sizeof out->tainted_by, "%s", cause->name);
+    struct job_anew anew;
+    if (!(each_s > 0.0) || !job_tainted(job, each_s, job_work_s(job, step_s), &anew))
+        return;
+    out->keep_needed = anew.keep;
+    snprintf(out->tainted_by, sizeof out->tainted_by, "%s", anew.cause->name);
 }
 
 static bool goes_on(void *context, double done_ratio)

@@ -99,17 +99,23 @@ enum save_rule job_save_rule(const struct checkpoint_spec *spec);
 /* A failure may have to go back further than to the newest copy that is left: that one may be
  * tainted, or cannot be read. */
 bool job_falls_back(const struct job_spec *spec);
-/* The first cause of silent corruption that is found, in the mean, when all that is kept was saved
- * after it began: the job starts anew then. NULL: none. `each_s`: between two saves; `*keep`: how
- * many would have to be kept, at that interval. */
-const struct failure_cause *job_tainted_by(const struct job_spec *spec, double each_s,
-                                           double *keep);
-/* The share of recoveries that find no copy which can be read (checkpoint.corrupt), and start anew,
- * where keeping more would help; `*keep`: how many leave JOB_UNREADABLE_RATIO of them. 0: no more
- * than that, or the job fails before it makes up for what it loses to the unreadable ones, however
- * many it keeps. `each_s`: between two saves. */
-#define JOB_UNREADABLE_RATIO 0.01
-double job_unreadable_ratio(const struct job_spec *spec, double each_s, double *keep);
+/* How often a run of `run_s` goes back to its very start because nothing that it kept is good. */
+#define JOB_ANEW_TIMES 0.05 /* no more than one run in twenty: enough is kept */
+struct job_anew {
+    const struct failure_cause *cause; /* of silent corruption, the worst */
+    double ratio;                      /* of its cases (of the recoveries) leave no good copy */
+    double times;                      /* expected in the run, of all causes */
+    double keep;                       /* checkpoints that bring that down to JOB_ANEW_TIMES */
+};
+/* Does silent corruption, found when all that is kept was saved after it began, do so more than
+ * JOB_ANEW_TIMES? `each_s`: between two saves; stops in between are left out, so that in truth the
+ * copies reach further back. */
+bool job_tainted(const struct job_spec *spec, double each_s, double run_s, struct job_anew *out);
+/* And recoveries that find no copy which can be read (checkpoint.corrupt)? Not where the job fails
+ * before it makes up for what it loses to the unreadable ones, however many it keeps. */
+bool job_unreadable(const struct job_spec *spec, double each_s, double run_s, struct job_anew *out);
+/* How long its work takes without anything else; of a run without an end of work, the run. */
+double job_work_s(const struct job_spec *spec, double step_s);
 /* Steps between two saves: an interval of time ends with the step in which it is over.
  * STEPS_NEVER (job_ledger.h): nothing is saved, or the interval is open. */
 uint64_t job_between_saves(const struct checkpoint_spec *spec, double step_s);
@@ -117,6 +123,8 @@ uint64_t job_between_saves(const struct checkpoint_spec *spec, double step_s);
 double job_between_saves_s(const struct checkpoint_spec *spec, double step_s);
 /* Mean time until a cause is noticed: its own, or that of the restart chain. */
 double job_found_after_s(const struct job_spec *spec, const struct failure_cause *cause);
+/* Mean time between failures of this cause in the whole job; INFINITY of one that only slows. */
+double job_cause_mtbf_s(const struct job_spec *spec, const struct failure_cause *cause);
 /* What the policy decides when one node fails and all spares stand by. */
 void job_one_failure(const struct job_spec *spec, struct recovery_decision *out);
 /* What the fleet needs to know of it: borrows its causes. */

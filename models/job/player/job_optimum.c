@@ -255,7 +255,7 @@ void job_optimal_interval(struct job_spec *spec, struct condition_table *conditi
     if (checkpoint->write_share_ratio > 0.0)
         checkpoint->floor_s = checkpoint_floor_s(plan, checkpoint->write_share_ratio);
     const double step_s = condition_step_s(conditions, &condition_ideal);
-    const double all_s = spec->steps > 0 ? (double)spec->steps * step_s : spec->duration_s;
+    const double all_s = job_work_s(spec, step_s);
     const double closed_s = closed_form_s(spec);
     checkpoint->found = INTERVAL_BY_FORMULA;
     if (isinf(closed_s) || all_s <= step_s) {

@@ -97,15 +97,20 @@ static void test_whole_steps_between_saves(void **state)
     job_run_in(arena, spec, job.conditions, 5, NULL, &result);
     assert_true(result.checkpoints == 299 || result.checkpoints == 300);
     struct failure_cause silent = {.name = "silent", .effect = EFFECT_CORRUPT};
-    silent.detect.mean_s = 290.0;
+    silent.detect.mean_s = 270.0;
     spec->causes = &silent;
     spec->cause_count = 1;
     spec->checkpoint.keep = 10;
-    double keep;
-    assert_null(job_tainted_by(spec, job_between_saves_s(&spec->checkpoint, 10.0), &keep));
+    silent.unit = UNIT_JOB;
+    silent.kind = failure_find("exponential");
+    silent.mtbf_s = 9000.0;
+    struct job_anew anew;
+    const double each_s = job_between_saves_s(&spec->checkpoint, 10.0);
+    assert_true(job_work_s(spec, 10.0) == 9000.0);
+    assert_false(job_tainted(spec, each_s, 9000.0, &anew)); /* ten reach back 270 s at least */
     silent.detect.mean_s = 300.0;
-    assert_ptr_equal(job_tainted_by(spec, job_between_saves_s(&spec->checkpoint, 10.0), &keep),
-                     &silent);
+    assert_true(job_tainted(spec, each_s, 9000.0, &anew));
+    assert_ptr_equal(anew.cause, &silent);
     arena_destroy(arena);
     job_case_free(&job);
 }
@@ -404,30 +409,6 @@ static void test_kept_copies_reach_back(void **state)
     assert_true(free_s > 0.6 * closed_s && free_s < 1.6 * closed_s);
 }
 
-/* Tainted are all that are kept where the mean detection is as long as they reach back. */
-static void test_tainted(void **state)
-{
-    struct job_case job;
-    double keep = 0.0;
-    make_world(&worlds[2], &job); /* two are kept, found after a day */
-    job.spec.causes = job.causes;
-    assert_ptr_equal(job_tainted_by(&job.spec, 12 * HOUR, &keep), &job.causes[2]);
-    assert_true(keep == 3.0);
-    assert_null(job_tainted_by(&job.spec, 12 * HOUR + 1.0, &keep));
-    assert_non_null(job_tainted_by(&job.spec, HOUR, &keep));
-    assert_true(keep == 25.0);
-    job.causes[2].detect.mean_s = -1.0; /* as the chain says */
-    assert_null(job_tainted_by(&job.spec, HOUR, &keep));
-    job.spec.recovery.restart.links[LINK_DETECT].mean_s = 3 * HOUR;
-    assert_non_null(job_tainted_by(&job.spec, HOUR, &keep));
-    assert_true(keep == 4.0);
-    job.spec.checkpoint.plan.levels[0].every = 2;
-    assert_null(job_tainted_by(&job.spec, HOUR, &keep));
-    job.causes[2].effect = EFFECT_STOP;
-    assert_null(job_tainted_by(&job.spec, 1.0, &keep));
-    job_case_free(&job);
-}
-
 /* Who says when it saves, and how far apart. */
 static void test_rules(void **state)
 {
@@ -466,7 +447,6 @@ int main(void)
         cmocka_unit_test(test_search_tries_what_it_promises),
         cmocka_unit_test(test_none_is_better),
         cmocka_unit_test(test_kept_copies_reach_back),
-        cmocka_unit_test(test_tainted),
         cmocka_unit_test(test_rules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -166,7 +166,7 @@ static void launches_left_hold_up_the_next_block(void **state)
     struct lowered lowered;
     lower_runs(w.arena, c, pass_blocks_plan(blocks), &lowered);
     struct pass_wires *wires = pass_wires_create(w.arena, c, &w.topology);
-    pass_wires_learn(wires, &lowered, pass_blocks_plan(blocks));
+    pass_wires_learn(wires, w.arena, &lowered, pass_blocks_plan(blocks));
     const struct pass_run price = pass_price_run(pass_blocks_price(blocks, wires), &run);
     const double slowness = price.compute_s / 11.0;
     assert_true(slowness >= 1.0);
@@ -209,7 +209,7 @@ static void bounds_are_bounds(void **state)
         struct world w;
         world_begin(&w, c);
         const double least_s = pass_least_s(w.memory, c);
-        const double bytes = pass_least_bytes(w.memory, w.split, c);
+        const double bytes = pass_least_bytes(w.memory, c);
         world_end(&w);
         assert_true(least_s > 0.0 && least_s <= step->step_s * (1.0 + EXACT));
         /* The ledger of a rank stops where the card is full. */

@@ -23,13 +23,14 @@ bool search_lead_play(const struct configuration *base, const struct search_row 
     struct configuration c;
     struct step *step = NULL;
     struct error error;
-    struct step_options options = {.threads = 1, .arena = scratch, .usable_bytes = usable_bytes};
+    const struct step_options options = {
+        .fitting_only = true, .threads = 1, .arena = scratch, .usable_bytes = usable_bytes};
     plan_layout_apply(base, &row->layout, &c);
     *out = (struct search_leader){.row = row};
     if (!step_run(&c, &options, &step, &error))
         return false;
     const bool fits = step->fits;
-    out->played = true;
+    out->played = fits;
     out->step_s = step->step_s;
     out->tokens_per_s = step->rates.tokens_per_s;
     out->mfu_ratio = step->rates.mfu_ratio;

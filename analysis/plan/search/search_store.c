@@ -211,7 +211,7 @@ static bool take_play(void *context, const struct query_row *row, struct error *
     if (!begin_turn(r, row, SEARCH_PLAYED, &turn))
         return damaged(error);
     turn.plays = query_integer(row, 2) == 1;
-    turn.leader = (struct search_leader){.played = true,
+    turn.leader = (struct search_leader){.played = turn.plays,
                                          .step_s = query_real(row, 3),
                                          .tokens_per_s = query_real(row, 4),
                                          .mfu_ratio = query_real(row, 5),

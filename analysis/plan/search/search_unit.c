@@ -111,7 +111,7 @@ static double least_bytes(struct search_unit *u, const struct plan_layout *layou
 {
     struct configuration c;
     plan_layout_apply(u->ground.base, layout, &c);
-    return pass_least_bytes(u->memory, find_split(u, &c), &c);
+    return pass_least_bytes(u->memory, &c);
 }
 
 struct unit_block { /* fits by the bound of memory? */

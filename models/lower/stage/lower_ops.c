@@ -9,6 +9,8 @@
 #include "models/lower/stage/lower_ops.h"
 
 #include "sim/check.h"
+#include "sim/list.h"
+#include "sim/random.h"
 
 void lower_ops_begin(struct ops *o, const struct lowering *l, struct program_writer *w,
                      const struct labels *labels, struct tensors *tensors)
@@ -206,13 +208,37 @@ void lower_ops_piece(struct ops *o, const struct lowered_piece *p)
     }
 }
 
+static struct known_piece new_rows(struct program_writer *w, const struct lowered_piece *p)
+{
+    return (struct known_piece){
+        .piece = p,
+        .row = p->kind == OP_COMPUTE ? program_cost(w, &p->cost, p->kernels, p->kernel_count)
+                                     : program_transfer(w, p->transfer.op, p->transfer.bytes),
+        .host = program_host(w, p->host_s),
+        .name_row = (uint16_t)program_name(w, p->name),
+    };
+}
+
+static bool same_piece(const void *rows, uint32_t number, const void *piece)
+{
+    return ((const struct known_piece *)rows)[number].piece == piece;
+}
+
 void lower_ops_new_piece(struct ops *o, const struct lowered_piece *piece)
 {
+    struct known_pieces *k = &o->known;
+    struct arena *arena = o->l->arena;
+    const uint32_t count = k->numbers.count;
+    const uint32_t row = table_number(&k->numbers, arena, random_hash(0, (uintptr_t)piece),
+                                      same_piece, k->rows, piece);
+    if (row == count) {
+        LIST_ROOM(arena, k->rows, count, 1, k->room);
+        k->rows[row] = new_rows(o->w, piece);
+    }
     struct lowered_piece p = *piece;
-    p.row = p.kind == OP_COMPUTE ? program_cost(o->w, &p.cost, p.kernels, p.kernel_count)
-                                 : program_transfer(o->w, p.transfer.op, p.transfer.bytes);
-    p.host = program_host(o->w, p.host_s);
-    p.name_row = (uint16_t)program_name(o->w, p.name);
+    p.row = k->rows[row].row;
+    p.host = k->rows[row].host;
+    p.name_row = k->rows[row].name_row;
     lower_ops_piece(o, &p);
 }
 

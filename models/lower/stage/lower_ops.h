@@ -10,6 +10,7 @@
 
 #include "models/lower/stage/lower_tensors.h"
 #include "models/lower/stage/lower_waits.h"
+#include "sim/table.h"
 
 /* What the next ops of a pass wait for. */
 struct pending {
@@ -18,12 +19,24 @@ struct pending {
     bool joined;          /* the next compute op is that one */
     uint32_t last;        /* last compute op */
 };
+/* Pieces whose rows this program has: a plan that many programs share keeps none. */
+struct known_piece {
+    const struct lowered_piece *piece;
+    uint32_t row, host;
+    uint16_t name_row;
+};
+struct known_pieces {
+    struct table numbers; /* by place */
+    struct known_piece *rows;
+    uint32_t room;
+};
 struct ops {
     struct program_writer *w;
     const struct lowering *l;
     const struct labels *labels;
     struct tensors *tensors;
     struct pending pending;
+    struct known_pieces known;
     uint32_t streams;    /* bit set of those used */
     double extra_host_s; /* added to the next op */
 };
@@ -37,7 +50,7 @@ void lower_ops_host(struct ops *o,
                     double extra_s); /* ... and so much host time comes before the next */
 /* A piece of a block. */
 void lower_ops_piece(struct ops *o, const struct lowered_piece *piece);
-/* A piece of a block of which this program has no rows yet. */
+/* A piece of a block that keeps no rows; it stays where it is until the program is written. */
 void lower_ops_new_piece(struct ops *o, const struct lowered_piece *piece);
 /* Nothing that was sent beside compute is still to be joined: a run may begin. */
 bool lower_ops_settled(const struct ops *o);

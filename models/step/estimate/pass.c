@@ -13,7 +13,7 @@ enum {
     CHUNKS_MAX = 4096
 };
 struct pass_split {
-    struct arena *arena, *scratch;
+    struct arena *arena;
     struct pass_wires *wires;
     struct layout_spec layout;
 };
@@ -22,29 +22,25 @@ struct pass_split *pass_split_create(const struct configuration *c, const struct
 {
     struct arena *arena = arena_create();
     struct pass_split *s = ARENA_NEW(arena, struct pass_split);
-    *s = (struct pass_split){.arena = arena, .scratch = arena_create(), .layout = c->layout};
+    *s = (struct pass_split){.arena = arena, .layout = c->layout};
     s->wires = pass_wires_create(arena, c, topology);
     return s;
 }
 
 void pass_split_destroy(struct pass_split *split)
 {
-    if (split == NULL)
-        return;
-    arena_destroy(split->scratch);
-    arena_destroy(split->arena);
+    if (split != NULL)
+        arena_destroy(split->arena);
 }
 
 void pass_split_give(struct pass_split *split)
 {
-    arena_give(split->scratch);
     arena_give(split->arena);
 }
 
 void pass_split_claim(struct pass_split *split)
 {
     arena_claim(split->arena);
-    arena_claim(split->scratch);
 }
 
 /* An interleaved order repeats after as many microbatches as there are stages, others after one. */
@@ -70,14 +66,15 @@ static void play(struct pass_memory *memory, struct pass_split *split,
                  const struct configuration *c, uint64_t microbatches, bool apart,
                  struct pass_played *out)
 {
-    const struct arena_mark mark = arena_mark(split->scratch);
+    struct arena *scratch = pass_memory_scratch(memory);
+    const struct arena_mark mark = arena_mark(scratch);
     struct configuration played = *c;
     played.training.global_batch = microbatches * c->layout.dp * c->layout.microbatch;
     struct pass_blocks *blocks = pass_blocks_find(memory, c);
     const struct lowering *plan = pass_blocks_plan(blocks);
     struct lowered lowered;
-    lower_runs(split->scratch, &played, plan, &lowered);
-    pass_wires_learn(split->wires, &lowered, plan);
+    lower_runs(scratch, &played, plan, &lowered);
+    pass_wires_learn(split->wires, scratch, &lowered, plan);
     const struct pass_question question = {
         .lowered = &lowered,
         .prices = pass_blocks_price(blocks, split->wires),
@@ -87,8 +84,8 @@ static void play(struct pass_memory *memory, struct pass_split *split,
         .turn = turn_of(c),
         .apart = apart,
     };
-    pass_play(split->scratch, &question, out);
-    arena_rewind(split->scratch, mark);
+    pass_play(scratch, &question, out);
+    arena_rewind(scratch, mark);
 }
 
 static void play_step(struct pass_memory *memory, struct pass_split *split,
@@ -122,17 +119,16 @@ double pass_apart_s(struct pass_memory *memory, struct pass_split *split,
     return played.step_s;
 }
 
-double pass_least_bytes(struct pass_memory *memory, struct pass_split *split,
-                        const struct configuration *c)
+double pass_least_bytes(struct pass_memory *memory, const struct configuration *c)
 {
+    struct arena *scratch = pass_memory_scratch(memory);
     const struct lowering *plan = pass_blocks_plan(pass_blocks_find(memory, c));
     struct configuration few = *c;
     few.training.global_batch = pass_microbatches_played(c) * c->layout.dp * c->layout.microbatch;
-    const double first = lower_held_least_bytes(split->scratch, &few, plan, 0);
+    const double first = lower_held_least_bytes(scratch, &few, plan, 0);
     if (c->layout.pp == 1)
         return first;
-    const double last =
-        lower_held_least_bytes(split->scratch, &few, plan, (uint32_t)c->layout.pp - 1);
+    const double last = lower_held_least_bytes(scratch, &few, plan, (uint32_t)c->layout.pp - 1);
     return first > last ? first : last;
 }
 

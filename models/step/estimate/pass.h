@@ -43,8 +43,7 @@ double pass_apart_s(struct pass_memory *memory, struct pass_split *split,
 double pass_least_s(struct pass_memory *memory, const struct configuration *c);
 /* Bytes that the fullest rank has allocated at least: the state and the kept activations of the
  * first stage and of the last. */
-double pass_least_bytes(struct pass_memory *memory, struct pass_split *split,
-                        const struct configuration *c);
+double pass_least_bytes(struct pass_memory *memory, const struct configuration *c);
 /* Microbatches that are played of so many at first: more where these do not end steady. */
 uint64_t pass_microbatches_played(const struct configuration *c);
 

@@ -73,6 +73,11 @@ void pass_memory_claim(struct pass_memory *memory)
     arena_claim(memory->scratch);
 }
 
+struct arena *pass_memory_scratch(struct pass_memory *memory)
+{
+    return memory->scratch;
+}
+
 /* What blocks depend on, with the rest at zero. */
 static struct layout_spec key_of(const struct configuration *c)
 {

@@ -25,6 +25,7 @@ void pass_memory_destroy(struct pass_memory *memory);
 /* One thread owns it, as arenas are owned (sim/arena.h). */
 void pass_memory_give(struct pass_memory *memory);
 void pass_memory_claim(struct pass_memory *memory);
+struct arena *pass_memory_scratch(struct pass_memory *memory); /* to be rewound by who marks it */
 /* Of this configuration; all that a memory is asked about differ in layout, placement of ranks and
  * global batch alone. Owned by the memory. */
 struct pass_blocks *pass_blocks_find(struct pass_memory *memory, const struct configuration *c);

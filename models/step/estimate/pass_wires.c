@@ -139,7 +139,7 @@ double pass_wires_slowest_s(struct pass_wires *w, enum stream stream, struct tra
 /* Programs of transfers alone: what is asked of the symmetry. */
 struct probe {
     struct arena *arena;
-    struct program_writer **writers; /* [stage] */
+    struct program_writer **writers; /* [stage]; NULL: only whether something is not known */
     uint32_t streams;
     bool asks; /* something is not known */
 };
@@ -147,6 +147,8 @@ struct probe {
 static void probe_op(struct probe *p, uint32_t stage, enum op_kind kind, enum stream stream,
                      struct transfer t)
 {
+    if (p->writers == NULL)
+        return;
     struct program_writer *w = p->writers[stage];
     p->streams |= 1u << stream;
     program_op(w, (struct op){.kind = (uint8_t)kind,
@@ -338,19 +340,26 @@ static void ask(struct pass_wires *w, struct probe *p)
                                 ARENA_ARRAY(p->arena, double, symmetry.link_class_count)});
 }
 
-void pass_wires_learn(struct pass_wires *w, const struct lowered *lowered,
+static void probe_all(struct pass_wires *w, struct probe *p, const struct lowered *lowered,
                       const struct lowering *plan)
 {
-    struct probe p = {.arena = arena_create()};
-    p.writers = ARENA_ARRAY(p.arena, struct program_writer *, w->c.layout.pp);
-    for (uint32_t stage = 0; stage < w->c.layout.pp; stage++)
-        p.writers[stage] = program_begin(p.arena, stage);
     for (unsigned b = 0; b < BLOCK_COUNT; b++)
         for (unsigned i = 0; i < PIECES_PAIRED_FORWARD; i++)
-            probe_list(w, &p, &plan->blocks[b].lists[i]);
+            probe_list(w, p, &plan->blocks[b].lists[i]);
     for (uint32_t i = 0; i < lowered->program_count; i++)
-        probe_program(w, &p, lowered->programs[i]->stage, lowered->programs[i]);
-    if (p.asks)
-        ask(w, &p);
-    arena_destroy(p.arena);
+        probe_program(w, p, lowered->programs[i]->stage, lowered->programs[i]);
+}
+
+void pass_wires_learn(struct pass_wires *w, struct arena *scratch, const struct lowered *lowered,
+                      const struct lowering *plan)
+{
+    struct probe p = {.arena = scratch};
+    probe_all(w, &p, lowered, plan);
+    if (!p.asks) /* most layouts of a split: nothing is written */
+        return;
+    p.writers = ARENA_ARRAY(scratch, struct program_writer *, w->c.layout.pp);
+    for (uint32_t stage = 0; stage < w->c.layout.pp; stage++)
+        p.writers[stage] = program_begin(scratch, stage);
+    probe_all(w, &p, lowered, plan);
+    ask(w, &p);
 }

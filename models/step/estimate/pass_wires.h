@@ -23,9 +23,10 @@ struct pass_transfer { /* alone: the sum of both */
 /* `c` gives placement, software and axes; it is copied, the topology borrowed. */
 struct pass_wires *pass_wires_create(struct arena *arena, const struct configuration *c,
                                      const struct topology *topology);
-/* Makes known what these programs send, and what the blocks of `plan` do inside them. */
-void pass_wires_learn(struct pass_wires *wires, const struct lowered *lowered,
-                      const struct lowering *plan);
+/* Makes known what these programs send, and what the blocks of `plan` do inside them. `scratch` is
+ * to be rewound. */
+void pass_wires_learn(struct pass_wires *wires, struct arena *scratch,
+                      const struct lowered *lowered, const struct lowering *plan);
 /* It has been learnt. Messages are asked for by their sender. */
 struct pass_transfer pass_wires_time(struct pass_wires *wires, uint32_t stage, enum stream stream,
                                      struct transfer transfer);

@@ -299,7 +299,8 @@ static bool build_and_play(struct step *s, const struct configuration *c,
     judge_hosts(arena, c, s);
     bool in_setup =
         s->failed.program != UINT32_MAX && s->memory[s->failed.program].ledger.failure.step == 0;
-    if (timed && (!in_setup || options->ignore_memory)) {
+    const bool unfit = !s->fits && (in_setup || options->fitting_only);
+    if (timed && (!unfit || options->ignore_memory)) {
         degrade_links(c, &s->topology);
         layout_build(arena, c, s->lowered.streams, &s->layout);
         if (!play_time(arena, c, options, s, error))

@@ -18,6 +18,7 @@ struct step_options {
     bool memory_only;    /* ledger only, no time */
     bool fits_only;      /* that, up to the first program that does not fit: only `fits` counts */
     bool time_only;      /* no ledger: nothing is known of memory, and nothing refused for it */
+    bool fitting_only;   /* time only where it fits */
     bool brief;          /* time only when it is soon played; else what is refused, without time */
     double usable_bytes; /* of a card, in place of what a process can allocate there; 0: that */
     struct arena *arena; /* where the step lives until it is destroyed; NULL: one of its own */

@@ -190,12 +190,26 @@ static bool read_times(const struct places *places, char **words, struct nccl_ti
            out->time_us >= 0.0 && out->algbw >= 0.0 && out->busbw >= 0.0;
 }
 
+/* What a row says of its collective beside its figures. */
+static struct nccl_hints hints_of(const struct nccl_text *t, char **words)
+{
+    const unsigned out = t->halves[0].of[NCCL_COLUMN_WRONG],
+                   in = t->halves[1].of[NCCL_COLUMN_WRONG];
+    double wrong;
+    return (struct nccl_hints){
+        .redop = t->redop != 0 ? words[t->redop - 1] : NULL,
+        .root = t->root != 0 ? words[t->root - 1] : NULL,
+        .in_place_unchecked = out != 0 && in != 0 && import_text_number(words[out - 1], &wrong) &&
+                              strcmp(words[in - 1], "N/A") == 0,
+    };
+}
+
 /* What the rows that follow tell of the collective, by the one with the largest bandwidth: there
  * two decimals say most. */
 static const char *guess_op(const struct nccl_text *t)
 {
     struct nccl_times best = {0.0, 0.0, 0.0, 0.0, 0.0}, times = best;
-    struct nccl_hints hints = {NULL, NULL};
+    struct nccl_hints hints = {NULL, NULL, false};
     struct import_text ahead = t->r->text;
     for (unsigned i = 0; i < GUESS_LINES && ahead.at < ahead.end; i++) {
         char *words[WORDS_MAX];
@@ -212,8 +226,7 @@ static const char *guess_op(const struct nccl_text *t)
             times.algbw <= best.algbw)
             continue;
         best = times;
-        if (t->redop != 0 && t->root != 0)
-            hints = (struct nccl_hints){words[t->redop - 1], words[t->root - 1]};
+        hints = hints_of(t, words);
     }
     return nccl_tests_guess(t->r->rank_count, &best, &hints);
 }
@@ -359,10 +372,11 @@ static bool read_row(struct nccl_text *t, char *line)
         r->out->left_out++;
         return true;
     }
+    const struct nccl_hints hints = hints_of(t, words);
     for (unsigned h = 0; h < t->half_count; h++) {
         if (!read_times(&t->halves[h], words, &times))
             return bad_figure(t, &t->halves[h], words);
-        if (!nccl_tests_keep(r, type, &times))
+        if (!nccl_tests_keep(r, type, &times, &hints))
             return false;
     }
     return true;

@@ -39,6 +39,12 @@ static bool take_ranks(struct nccl_reading *r, double ranks, double nodes)
     return true;
 }
 
+static struct nccl_hints hints_of(const json_t *row)
+{
+    const char *root = string_of(row, "root");
+    return (struct nccl_hints){.redop = string_of(row, "redop"), .root = root + strspn(root, " ")};
+}
+
 /* One measurement, `names` those of time, algbw and busbw. */
 static bool keep(struct nccl_reading *r, const json_t *row, const json_t *times,
                  const char *const names[3])
@@ -60,7 +66,8 @@ static bool keep(struct nccl_reading *r, const json_t *row, const json_t *times,
         r->out->left_out++;
         return true;
     }
-    return nccl_tests_keep(r, type, &t);
+    const struct nccl_hints hints = hints_of(row);
+    return nccl_tests_keep(r, type, &t, &hints);
 }
 
 /* Processes on nodes with several GPUs each; without MPI one process with all of them. */
@@ -108,7 +115,7 @@ static bool read_devices(struct nccl_reading *r, const json_t *config)
 static const char *guess_op(const struct nccl_reading *r, const json_t *results)
 {
     struct nccl_times best = {.algbw = 0.0};
-    struct nccl_hints hints = {NULL, NULL};
+    struct nccl_hints hints = {NULL, NULL, false};
     size_t index;
     const json_t *row;
     json_array_foreach(results, index, row)
@@ -118,8 +125,7 @@ static const char *guess_op(const struct nccl_reading *r, const json_t *results)
         if (algbw <= best.algbw)
             continue;
         best = (struct nccl_times){.algbw = algbw, .busbw = number_of(times, "bus_bw", 0.0)};
-        const char *root = string_of(row, "root");
-        hints = (struct nccl_hints){string_of(row, "redop"), root + strspn(root, " ")};
+        hints = hints_of(row);
     }
     return nccl_tests_guess(r->rank_count, &best, &hints);
 }

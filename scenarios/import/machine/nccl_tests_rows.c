@@ -71,25 +71,40 @@ bool nccl_tests_question(const struct nccl_reading *r)
                            "all_gather, ...");
 }
 
+/* What src/ of nccl-tests prints of each: a redop or `none`, a root or -1, and whether its values
+ * are checked in place (reportErrors). */
+static const struct nccl_words {
+    enum comm_op op;
+    bool reduces, rooted, apart;
+} known[] = {{COMM_ALL_REDUCE, true, false, false},     {COMM_ALL_GATHER, false, false, false},
+             {COMM_REDUCE_SCATTER, true, false, false}, {COMM_BROADCAST, false, true, false},
+             {COMM_ALL_TO_ALL, false, false, true},     {COMM_SEND, true, false, true}};
+
+static bool is_told(const char *hint)
+{
+    return hint != NULL && *hint != '\0';
+}
+
+/* The column that this operation does not print so; NULL: none. */
+static const char *contradicts(const struct nccl_words *words, const struct nccl_hints *hints)
+{
+    if (is_told(hints->redop) && (strcmp(hints->redop, "none") != 0) != words->reduces)
+        return "redop";
+    if (is_told(hints->root) && (strcmp(hints->root, "-1") != 0) != words->rooted)
+        return "root";
+    return hints->in_place_unchecked && !words->apart ? "#wrong in place" : NULL;
+}
+
 const char *nccl_tests_guess(unsigned ranks, const struct nccl_times *times,
                              const struct nccl_hints *hints)
 {
-    /* What src/ of nccl-tests prints under redop and root. */
-    static const struct {
-        enum comm_op op;
-        bool reduces, rooted;
-    } known[] = {{COMM_ALL_REDUCE, true, false},     {COMM_ALL_GATHER, false, false},
-                 {COMM_REDUCE_SCATTER, true, false}, {COMM_BROADCAST, false, true},
-                 {COMM_ALL_TO_ALL, false, false},    {COMM_SEND, true, false}};
-    const bool told = hints->redop != NULL && hints->root != NULL;
-    const bool reduces = told && strcmp(hints->redop, "none") != 0;
-    const bool rooted = told && strcmp(hints->root, "-1") != 0;
+    const bool told = is_told(hints->redop) && is_told(hints->root);
     const char *found = NULL;
     unsigned count = 0;
     for (unsigned i = 0; i < sizeof known / sizeof known[0]; i++) {
         const double expected = times->algbw * collective_bus_factor(known[i].op, ranks);
         const bool fits = fabs(times->busbw - expected) <= GUESS_RATIO * expected + AGREE_GB_PER_S;
-        if (!fits || (told && (known[i].reduces != reduces || known[i].rooted != rooted)))
+        if (!fits || contradicts(&known[i], hints) != NULL)
             continue;
         found = comm_op_names[known[i].op];
         count++;
@@ -141,9 +156,24 @@ static bool check(const struct nccl_reading *r, const struct nccl_times *times)
                            times->busbw / times->algbw, r->op, r->rank_count, factor);
 }
 
-bool nccl_tests_keep(struct nccl_reading *r, const char *type, const struct nccl_times *times)
+static bool check_hints(const struct nccl_reading *r, const struct nccl_hints *hints)
 {
-    if (!check(r, times))
+    unsigned row = 0;
+    while (strcmp(comm_op_names[known[row].op], r->op) != 0)
+        row++;
+    const char *column = contradicts(&known[row], hints);
+    return column == NULL ||
+           import_text_bad(&r->text,
+                           "%s is not what %s prints there (redop %s, root %s, values in place "
+                           "%schecked): it is another collective (--op)",
+                           column, r->op, known[row].reduces ? "sum" : "none",
+                           known[row].rooted ? "0" : "-1", known[row].apart ? "never " : "");
+}
+
+bool nccl_tests_keep(struct nccl_reading *r, const char *type, const struct nccl_times *times,
+                     const struct nccl_hints *hints)
+{
+    if (!check(r, times) || !check_hints(r, hints))
         return false;
     if (r->sample_count == 2 * NCCL_TESTS_ROWS_MAX)
         return import_text_bad(&r->text, "more than %d rows", NCCL_TESTS_ROWS_MAX);

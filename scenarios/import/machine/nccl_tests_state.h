@@ -25,9 +25,10 @@ struct nccl_times {
     double time_us, algbw, busbw; /* GB/s */
     double wrong;                 /* values; 0: none, or not checked */
 };
-/* What a row says of its collective beside its figures; NULL: it has no such column. */
+/* What a row says of its collective beside its figures. */
 struct nccl_hints {
-    const char *redop, *root;
+    const char *redop, *root; /* NULL or "": it has no such column */
+    bool in_place_unchecked;  /* wrong values are counted out of place, and N/A in place */
 };
 
 /* What one of nccl-tests' programs, or rccl-tests' names, is called in a step: "alltoall_perf" and
@@ -42,9 +43,10 @@ const char *nccl_tests_guess(unsigned ranks, const struct nccl_times *times,
                              const struct nccl_hints *hints);
 /* The number format in a profile; "": one that no step sends; NULL: none of nccl-tests'. */
 const char *nccl_tests_type(const char *type);
-/* Checks that time, bandwidths, operation and ranks agree, and keeps the sample; what no step sends
- * is counted and left out. False with a sentence. */
-bool nccl_tests_keep(struct nccl_reading *r, const char *type, const struct nccl_times *times);
+/* Checks that time, bandwidths, operation, ranks and hints agree, and keeps the sample. False with a
+ * sentence. */
+bool nccl_tests_keep(struct nccl_reading *r, const char *type, const struct nccl_times *times,
+                     const struct nccl_hints *hints);
 /* Samples to points. */
 void nccl_tests_points(struct nccl_reading *r);
 bool nccl_tests_question(const struct nccl_reading *r); /* "which collective is it?"; false */

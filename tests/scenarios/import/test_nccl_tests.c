@@ -282,6 +282,72 @@ static void test_json(void **state)
     refused(NCCL(DEVICES("2"), ""), NULL, "no row that a step can use");
 }
 
+/* What each program of nccl-tests prints under redop and root (TimeTest in src/NAME.cu), with its
+ * factor of busbw among four in hundredths; each is taken as itself, and as no other one. */
+static const struct {
+    const char *op, *hints, *json;
+    double busbw;
+    bool apart; /* reportErrors is 0 in place */
+} programs[] = {
+    {"all_reduce", "sum -1", "\"redop\":\"sum\",\"root\":\"-1\"", 161.06, false},
+    {"all_gather", "none -1", "\"redop\":\"none\",\"root\":\"-1\"", 80.53, false},
+    {"reduce_scatter", "prod -1", "\"redop\":\"prod\",\"root\":\"-1\"", 80.53, false},
+    {"broadcast", "none 3", "\"redop\":\"none\",\"root\":\" 3\"", 107.37, false},
+    {"all_to_all", "none -1", "\"redop\":\"none\",\"root\":\"-1\"", 80.53, true},
+    {"sendrecv", "max -1", "\"redop\":\"max\",\"root\":\"-1\"", 107.37, true},
+};
+
+static void expect_taken(const char *text, const char *op, bool taken, const char *what)
+{
+    struct reading r = read_text(text, op);
+    if (r.good != taken)
+        fail_msg("%s as %s: %s", what, op, r.good ? "taken" : r.error.text);
+    if (!r.good && strstr(r.error.text, "--op") == NULL)
+        fail_msg("%s as %s: %s", what, op, r.error.text);
+    arena_destroy(r.arena);
+}
+
+static void test_a_collective_is_taken_as_itself_alone(void **state)
+{
+    char text[2048];
+    const unsigned count = sizeof programs / sizeof programs[0];
+    for (unsigned is = 0; is < count; is++) {
+        for (unsigned as = 0; as < count; as++) {
+            const double busbw = programs[is].busbw;
+            const char *what = programs[is].op, *op = programs[as].op;
+            /* between two ranks sendrecv is the only one that a step plays */
+            const bool send = strcmp(op, "sendrecv") == 0;
+            snprintf(text, sizeof text,
+                     "%s" HEADER "1073741824 9 float %s 10000 107.37 %.2f 0 10000 107.37 %.2f %s\n",
+                     FOUR, programs[is].hints, busbw, busbw, programs[is].apart ? "N/A" : "0");
+            /* a table whose values nobody checked in place: not told from its like */
+            if (!send)
+                expect_taken(text, op,
+                             is == as || (!programs[is].apart && programs[as].apart &&
+                                          strcmp(programs[is].hints, programs[as].hints) == 0),
+                             what);
+            snprintf(
+                text, sizeof text,
+                "{\"config\": {\"nthreads\": 1, " DEVICES(
+                    "2") "}, \"results\": [{\"size\":"
+                         "1073741824, \"type\": \"half\", %s, \"in_place\": {\"time\": 10000.0, "
+                         "\"alg_bw\": 107.374182, \"bus_bw\": %.2f}}]}",
+                programs[is].json, busbw);
+            if (!send)
+                expect_taken(text, op,
+                             strcmp(programs[is].json, programs[as].json) == 0 &&
+                                 busbw == programs[as].busbw,
+                             what);
+        }
+    }
+    /* What only all-to-all prints names it. */
+    expect_point(FOUR HEADER
+                 "1073741824 9 half none -1 10000 107.37 80.53 0 10000 107.37 80.53 N/A\n",
+                 NULL, "collective all_to_all fp16 ranks=4 bytes=1073741824");
+    refused(FOUR HEADER "1073741824 9 half none -1 10000 107.37 80.53 0 10000 107.37 80.53 N/A\n",
+            "all_gather", "#wrong in place is not what all_gather prints there");
+}
+
 static void test_what_does_not_agree_is_refused_with_its_line(void **state)
 {
     refused(RANKS HEADER ROW, "all_gather", "file:6: busbw is 1 of algbw");
@@ -351,6 +417,7 @@ int main(void)
         cmocka_unit_test(test_launchers_prefixes),
         cmocka_unit_test(test_the_table_tells_its_collective),
         cmocka_unit_test(test_json),
+        cmocka_unit_test(test_a_collective_is_taken_as_itself_alone),
         cmocka_unit_test(test_what_does_not_agree_is_refused_with_its_line),
         cmocka_unit_test(test_hostile_texts_are_refused),
     };

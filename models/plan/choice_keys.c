@@ -25,6 +25,7 @@ const char *choice_key_path(enum choice_key key)
         [CHOICE_FABRIC] = "cluster.fabric",
         [CHOICE_NODES] = "cluster.nodes",
         [CHOICE_ORDER] = "layout.order",
+        [CHOICE_SEQUENCE] = "training.sequence",
         [CHOICE_PRECISION] = "training.precision",
         [CHOICE_DISPATCH] = "layout.dispatch",
         [CHOICE_DISPATCH_8BIT] = "layout.dispatch_8bit",

@@ -26,7 +26,8 @@ const struct param model_params[] = {
     {"vocabulary", PARAM_COUNT, AT(vocabulary), 1, 100000000, NULL, NULL,
      "Entries of the vocabulary, without padding."},
     {"positions_max", PARAM_COUNT, AT(positions_max), 0, 100000000, "0", NULL,
-     "Rows of a learned position table; 0: the sequence length."},
+     "Positions that the model was made for: the rows of a learned table (0: the sequence "
+     "length), otherwise the longest sequence that it was trained on (0: not known)."},
     {"ffn", PARAM_CHOICE, AT(ffn), 0, 0, "swiglu", ffn_names,
      "Feed-forward block; swiglu and geglu have three matrices, the others two."},
     {"norm", PARAM_CHOICE, AT(norm), 0, 0, "rms", norm_names,

@@ -82,7 +82,7 @@ struct model_usual {
 struct model_shape {
     const char *name;
     uint64_t layers, hidden, ffn_hidden, vocabulary;
-    uint64_t positions_max; /* rows of a learned position table; 0: the sequence length */
+    uint64_t positions_max; /* made for so many; 0: not known, a learned table as the sequence */
     int ffn, position;      /* the enums above */
     bool tied_embeddings;
     bool biases;               /* linear layers have biases */

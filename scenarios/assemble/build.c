@@ -153,6 +153,8 @@ static void choose(struct builder *b)
         b->open |= 1u << CHOICE_ORDER;
     add_choice(b, CHOICE_ORDER, layout_order(c),
                "the replicas of a stage do not fill whole nodes, those of all stages do");
+    add_choice(b, CHOICE_SEQUENCE, arena_format(b->arena, "%" PRIu64, c->training.sequence),
+               build_sequence_of(b));
     add_choice(b, CHOICE_PRECISION, c->training.precision->head.name,
                gpu_lacks_bf16(&c->gpu)
                    ? arena_format(b->arena, "%s has no bf16 matrix units", c->gpu.name)

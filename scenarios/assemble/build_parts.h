@@ -9,9 +9,10 @@ void build_model(struct builder *b);   /* build_model.c */
 void build_cluster(struct builder *b); /* build_cluster.c */
 /* build_profile.c: the measured times in a file of that name, for a sound cluster */
 void build_profile(struct builder *b, const struct value *cluster, const char *named);
-void build_training(struct builder *b); /* build_training.c: training, layout, software */
-void build_extras(struct builder *b);   /* build_extras.c: perturbations, notes, cost */
-void build_lesson(struct builder *b);   /* build_lesson.c */
+void build_training(struct builder *b);           /* build_training.c: training, layout, software */
+const char *build_sequence_of(struct builder *b); /* why this sequence, where nobody says one */
+void build_extras(struct builder *b);             /* build_extras.c: perturbations, notes, cost */
+void build_lesson(struct builder *b);             /* build_lesson.c */
 /* build_job.c: weeks of training; after all others */
 void build_job(struct builder *b);
 

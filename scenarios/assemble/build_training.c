@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <string.h>
 
 #include "models/schedule/schedule_kind.h"
@@ -58,6 +59,37 @@ static void choose_precision(struct builder *b, struct training_keys *keys)
         b->open &= ~(1u << CHOICE_PRECISION);
 }
 
+/* Tokens of a sequence where nobody says. */
+enum {
+    SEQUENCE_USUAL = 8192
+};
+
+/* Has the model fewer positions than a sequence usually has tokens? */
+static bool positions_short(const struct model_shape *model)
+{
+    return model->positions_max > 0 && model->positions_max < SEQUENCE_USUAL;
+}
+
+const char *build_sequence_of(struct builder *b)
+{
+    const struct model_shape *model = &b->scenario->configuration.model;
+    return positions_short(model) ? arena_format(b->arena, "all positions of %s", model->name)
+                                  : "the usual length; a sequence is not stated";
+}
+
+/* A table that was learned has no row for what is past its end, which is a rule of
+ * configuration_check; of other positions the model has seen no more. */
+static void check_positions(struct builder *b, const struct value *mapping)
+{
+    const struct configuration *c = &b->scenario->configuration;
+    const uint64_t positions = c->model.positions_max, sequence = c->training.sequence;
+    if (c->model.position != POSITION_LEARNED && positions > 0 && sequence > positions)
+        problems_warning(b->problems, section_mark(mapping, "sequence"),
+                         "training.sequence: %" PRIu64 " tokens are more than the %" PRIu64
+                         " positions that %s was made for (model.positions_max)",
+                         sequence, positions, c->model.name);
+}
+
 static void build_run(struct builder *b)
 {
     const struct schema_section *schema = schema_section(SECTION_TRAINING);
@@ -68,6 +100,11 @@ static void build_run(struct builder *b)
         return;
     reader_fill(&b->reader, mapping, schema->path, schema->keys, &keys);
     note_open(b, mapping, schema->keys, CHOICE_ATTENTION);
+    note_open(b, mapping, schema->keys, CHOICE_SEQUENCE);
+    if ((b->open >> CHOICE_SEQUENCE & 1u) != 0)
+        spec->sequence = positions_short(&b->scenario->configuration.model)
+                             ? b->scenario->configuration.model.positions_max
+                             : SEQUENCE_USUAL;
     note_open(b, mapping, schema->keys, CHOICE_PRECISION);
     choose_precision(b, &keys);
     spec->tokens = (double)keys.tokens;
@@ -84,6 +121,7 @@ static void build_run(struct builder *b)
                                         spec->optimizer ? &spec->optimizer->head : NULL,
                                         &spec->optimizer_options});
     b->scenario->configuration.training = *spec;
+    check_positions(b, mapping);
     section_finish(b, SECTION_TRAINING, mapping, schema_join(b->arena, of_precision, of_optimizer),
                    schema->path);
 }

@@ -51,8 +51,8 @@ static const struct param fabric_keys_params[] = {
      "Topology of the network between nodes."},
 };
 static const struct param training_params[] = {
-    {"sequence", PARAM_COUNT, offsetof(struct training_keys, spec.sequence), 1, 1e8, NULL, NULL,
-     "Tokens in a sequence."},
+    {"sequence", PARAM_COUNT, offsetof(struct training_keys, spec.sequence), 1, 1e8, READER_AUTO,
+     NULL, "Tokens in a sequence; auto: 8192, or the model's positions_max where fewer."},
     {"global_batch", PARAM_COUNT, offsetof(struct training_keys, spec.global_batch), 1, 1e8, NULL,
      NULL, "Sequences in a step, over all replicas."},
     {"precision", PARAM_TEXT, offsetof(struct training_keys, precision), 0, 0, "bf16", NULL,

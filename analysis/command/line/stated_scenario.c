@@ -1,18 +1,15 @@
 #include "analysis/command/line/stated_scenario.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/command/line/command.h"
-#include "scenarios/catalogue/catalogue.h"
-#include "scenarios/language/value.h"
 #include "sim/error.h"
 
 enum {
     GPUS_USUAL = 8,
     GPUS_MAX = 1 << 20,
-    SEQUENCE_USUAL = 8192,
+    SEQUENCE_BYTES = 40,
     TEXT_BYTES = 1024
 };
 
@@ -108,36 +105,18 @@ static bool sound(const char *command, const struct stated_arguments *a, FILE *n
     return true;
 }
 
-/* Tokens of a sequence where nobody says: as many as a learned table of positions has, where it has
- * fewer than are usual. */
-static uint64_t usual_sequence(const char *model)
-{
-    struct arena *arena = arena_create();
-    struct problems *problems = ARENA_NEW(arena, struct problems);
-    struct catalogue catalogue;
-    uint64_t sequence = SEQUENCE_USUAL;
-    problems->arena = arena;
-    catalogue_open(&catalogue, arena, NULL, problems);
-    const struct value *entry = catalogue_find(&catalogue, FAMILY_MODELS, model);
-    const struct value *key = entry != NULL ? value_find(entry, "positions_max") : NULL;
-    if (key != NULL && key->kind == VALUE_WORD) {
-        const uint64_t positions = strtoull(key->text, NULL, 10);
-        sequence = positions > 0 && positions < sequence ? positions : sequence;
-    }
-    arena_destroy(arena);
-    return sequence;
-}
-
 static int write_text(const struct stated_arguments *a, char *text)
 {
     const uint64_t gpus = a->gpus > 0 ? a->gpus : GPUS_USUAL;
-    const uint64_t sequence = a->sequence > 0 ? a->sequence : usual_sequence(a->model);
+    char sequence[SEQUENCE_BYTES] = "";
+    if (a->sequence > 0)
+        snprintf(sequence, sizeof sequence, "sequence: %" PRIu64 ", ", a->sequence);
     const uint64_t batch = a->global_batch > 0 ? a->global_batch : gpus;
     const bool file = stated_file(a->model);
     return snprintf(text, TEXT_BYTES,
                     "name: \"%s on %" PRIu64 " %s\"\nmodel: {%s: \"%s\"}\n"
                     "cluster: {gpu: %s, gpus: %" PRIu64 "}\n"
-                    "training: {sequence: %" PRIu64 ", global_batch: %" PRIu64 "%s%s}\n%s%s\n",
+                    "training: {%sglobal_batch: %" PRIu64 "%s%s}\n%s%s\n",
                     a->model, gpus, a->gpu, file ? "hf" : "preset", a->model, a->gpu, gpus,
                     sequence, batch, a->tokens != NULL ? ", tokens: " : "",
                     a->tokens != NULL ? a->tokens : "", a->software != NULL ? "software: " : "",

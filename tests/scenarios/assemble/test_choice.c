@@ -327,6 +327,49 @@ static void test_of_an_ideal_cluster(void **state)
     scenario_destroy(plain);
 }
 
+/* A sequence that nobody states has 8192 tokens, or as many as the model has positions (Llama 2:
+ * 4096, arXiv:2307.09288 table 1; GPT-2: 1024); a stated one that is longer is warned of. */
+static void test_sequences(void **state)
+{
+    static const struct {
+        const char *model, *stated;
+        uint64_t taken;
+        const char *told;
+        unsigned warnings;
+    } rows[] = {
+        {"llama2-7b", "", 4096, "all positions of llama2-7b", 0},
+        {"gpt2-124m", "", 1024, "all positions of gpt2-124m", 0},
+        {"llama3-8b", "", 8192, "not stated", 0},
+        {"llama-3b", "", 8192, "not stated", 0}, /* of no known positions */
+        {"{preset: llama2-7b, positions_max: 8191}", "", 8191, "all positions", 0},
+        {"{preset: llama2-7b, positions_max: 8192}", "", 8192, "not stated", 0},
+        {"{preset: llama2-7b, positions_max: 0}", "", 8192, "not stated", 0},
+        {"llama2-7b", "sequence: auto, ", 4096, "all positions of llama2-7b", 0},
+        {"llama2-7b", "sequence: 4096, ", 4096, NULL, 0},
+        {"llama2-7b", "sequence: 4104, ", 4104, NULL, 1},
+        {"llama-3b", "sequence: 32768, ", 32768, NULL, 0},
+    };
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "model: %s\ncluster: {gpu: h200-141gb-sxm, nodes: 1}\n"
+                 "training: {%sglobal_batch: 64}\nlayout: {tp: 1}\n",
+                 rows[i].model, rows[i].stated);
+        struct scenario *s = choice_sound(text);
+        const struct made_choice *told = choice_of(s, CHOICE_SEQUENCE);
+        unsigned warnings = 0;
+        for (unsigned w = 0; w < s->diagnostics.problem_count; w++)
+            warnings += strstr(s->diagnostics.problems[w].text, "positions that llama2-7b") != NULL;
+        if (s->configuration.training.sequence != rows[i].taken || warnings != rows[i].warnings ||
+            (told != NULL) != (rows[i].told != NULL) ||
+            (told != NULL && strstr(told->why, rows[i].told) == NULL))
+            fail_msg("row %u: %llu tokens (%s), %u warnings", i,
+                     (unsigned long long)s->configuration.training.sequence,
+                     told != NULL ? told->why : "stated", warnings);
+        scenario_destroy(s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -334,6 +377,7 @@ int main(void)
         cmocka_unit_test(test_layers_without_the_kind),
         cmocka_unit_test(test_rules),
         cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_sequences),
         cmocka_unit_test(test_shares_are_counted),
         cmocka_unit_test(test_a_step_by_its_slope),
         cmocka_unit_test(test_what_is_given_stands),

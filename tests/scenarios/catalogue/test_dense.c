@@ -110,43 +110,49 @@ static const struct {
 } files[] = {
     {"qwen2.5-7b",
      "{\"model_type\": \"qwen2\", \"hidden_act\": \"silu\", \"hidden_size\": 3584, "
-     "\"intermediate_size\": 18944, \"num_attention_heads\": 28, \"num_hidden_layers\": 28, "
+     "\"intermediate_size\": 18944, \"max_position_embeddings\": 131072, "
+     "\"num_attention_heads\": 28, \"num_hidden_layers\": 28, "
      "\"num_key_value_heads\": 4, \"sliding_window\": 131072, \"tie_word_embeddings\": false, "
      "\"use_sliding_window\": false, \"vocab_size\": 152064}"},
     {"qwen3-0.6b",
      "{\"model_type\": \"qwen3\", \"attention_bias\": false, \"head_dim\": 128, "
      "\"hidden_act\": \"silu\", \"hidden_size\": 1024, \"intermediate_size\": 3072, "
+     "\"max_position_embeddings\": 32768, "
      "\"num_attention_heads\": 16, \"num_hidden_layers\": 28, \"num_key_value_heads\": 8, "
      "\"sliding_window\": null, \"tie_word_embeddings\": true, \"use_sliding_window\": false, "
      "\"vocab_size\": 151936}"},
     {"mistral-small-24b",
      "{\"model_type\": \"mistral\", \"head_dim\": 128, \"hidden_act\": \"silu\", "
-     "\"hidden_size\": 5120, \"intermediate_size\": 32768, \"num_attention_heads\": 32, "
+     "\"hidden_size\": 5120, \"intermediate_size\": 32768, \"max_position_embeddings\": 32768, "
+     "\"num_attention_heads\": 32, "
      "\"num_hidden_layers\": 40, \"num_key_value_heads\": 8, \"sliding_window\": null, "
      "\"tie_word_embeddings\": false, \"vocab_size\": 131072}"},
     {"gemma2-9b",
      "{\"model_type\": \"gemma2\", \"attention_bias\": false, \"attn_logit_softcapping\": 50.0, "
      "\"head_dim\": 256, \"hidden_act\": \"gelu_pytorch_tanh\", \"hidden_size\": 3584, "
-     "\"intermediate_size\": 14336, \"num_attention_heads\": 16, \"num_hidden_layers\": 42, "
+     "\"intermediate_size\": 14336, \"max_position_embeddings\": 8192, "
+     "\"num_attention_heads\": 16, \"num_hidden_layers\": 42, "
      "\"num_key_value_heads\": 8, \"sliding_window\": 4096, \"vocab_size\": 256000}"},
     {"gemma3-12b",
      "{\"model_type\": \"gemma3\", \"text_config\": {\"model_type\": \"gemma3_text\", "
      "\"head_dim\": 256, \"hidden_size\": 3840, \"intermediate_size\": 15360, "
      "\"num_attention_heads\": 16, \"num_hidden_layers\": 48, \"num_key_value_heads\": 8, "
      "\"sliding_window\": 1024}}"},
-    {"phi4-14b",
-     "{\"model_type\": \"phi3\", \"hidden_act\": \"silu\", \"hidden_size\": 5120, "
-     "\"intermediate_size\": 17920, \"num_attention_heads\": 40, \"num_hidden_layers\": 40, "
-     "\"num_key_value_heads\": 10, \"resid_pdrop\": 0.0, \"sliding_window\": null, "
-     "\"tie_word_embeddings\": false, \"vocab_size\": 100352}"},
+    {"phi4-14b", "{\"model_type\": \"phi3\", \"hidden_act\": \"silu\", \"hidden_size\": 5120, "
+                 "\"intermediate_size\": 17920, \"max_position_embeddings\": 16384, "
+                 "\"num_attention_heads\": 40, \"num_hidden_layers\": 40, "
+                 "\"num_key_value_heads\": 10, \"resid_pdrop\": 0.0, \"sliding_window\": null, "
+                 "\"tie_word_embeddings\": false, \"vocab_size\": 100352}"},
     {"nemotron4-340b",
      "{\"model_type\": \"nemotron\", \"attention_bias\": false, \"head_dim\": 192, "
      "\"hidden_act\": \"relu2\", \"hidden_size\": 18432, \"intermediate_size\": 73728, "
-     "\"mlp_bias\": false, \"num_attention_heads\": 96, \"num_hidden_layers\": 96, "
+     "\"mlp_bias\": false, \"max_position_embeddings\": 4096, "
+     "\"num_attention_heads\": 96, \"num_hidden_layers\": 96, "
      "\"num_key_value_heads\": 8, \"tie_word_embeddings\": false, \"vocab_size\": 256000}"},
     {"olmo2-32b",
      "{\"model_type\": \"olmo2\", \"attention_bias\": false, \"hidden_act\": \"silu\", "
-     "\"hidden_size\": 5120, \"intermediate_size\": 27648, \"num_attention_heads\": 40, "
+     "\"hidden_size\": 5120, \"intermediate_size\": 27648, \"max_position_embeddings\": 4096, "
+     "\"num_attention_heads\": 40, "
      "\"num_hidden_layers\": 64, \"num_key_value_heads\": 8, \"tie_word_embeddings\": false, "
      "\"vocab_size\": 100352}"},
 };

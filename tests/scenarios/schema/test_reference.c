@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/layout/configuration.h"
 #include "scenarios/assemble/scenario.h"
 #include "scenarios/describe/describe.h"
 #include "scenarios/language/quantity.h"
@@ -158,6 +159,51 @@ static void test_every_key_that_is_offered_is_one(void **state)
     arena_destroy(arena);
 }
 
+static bool refused_as_too_large(const struct configuration *c)
+{
+    struct rule_break breaks[64];
+    const unsigned found = configuration_check(c, breaks, 64);
+    for (unsigned i = 0; i < found && i < 64; i++)
+        if (strstr(breaks[i].text, "it must be from 1 to") != NULL)
+            return true;
+    return false;
+}
+
+/* The largest count that the tables tell is none that the rules refuse. */
+static void test_every_largest_count_is_taken(void **state)
+{
+    static const char text[] = "model: llama3-8b\ncluster: {gpu: h100-80gb-sxm, nodes: 1}\n"
+                               "training: {sequence: 4096, global_batch: 8}\nlayout: {tp: 8}\n";
+    static const enum section sections[] = {SECTION_MODEL, SECTION_TRAINING, SECTION_LAYOUT};
+    struct error error;
+    struct scenario *s = scenario_read("t.yaml", text, strlen(text), NULL, &error);
+    assert_non_null(s);
+    assert_int_equal(s->diagnostics.error_count, 0);
+    struct configuration c = s->configuration;
+    c.layout.pipeline.vpp = 65; /* this is how one that is refused is seen */
+    assert_true(refused_as_too_large(&c));
+    for (unsigned i = 0; i < sizeof sections / sizeof sections[0]; i++) {
+        const struct schema_section *section = schema_section(sections[i]);
+        const struct params table =
+            sections[i] == SECTION_MODEL ? schema_table(section) : section->keys;
+        for (unsigned row = 0; row < table.count; row++) {
+            const struct param *param = &table.rows[row];
+            c = s->configuration;
+            struct training_keys training = {.spec = c.training};
+            struct layout_keys layout = {.spec = c.layout};
+            void *objects[] = {&c.model, &training, &layout};
+            if (param->type != PARAM_COUNT)
+                continue;
+            *(uint64_t *)(void *)((char *)objects[i] + param->offset) = (uint64_t)param->maximum;
+            c.training = training.spec;
+            c.layout = layout.spec;
+            if (refused_as_too_large(&c))
+                fail_msg("%s.%s: %g is refused", section->path, param->name, param->maximum);
+        }
+    }
+    scenario_destroy(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +212,7 @@ int main(void)
         cmocka_unit_test(test_every_default_reads),
         cmocka_unit_test(test_a_bad_default_is_seen),
         cmocka_unit_test(test_every_key_that_is_offered_is_one),
+        cmocka_unit_test(test_every_largest_count_is_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,18 @@
 /* none - no network: the cluster is one node. */
+#include <string.h>
+
 #include "sim/check.h"
 #include "topology/topology_kind.h"
 
 static bool check(const struct topology_spec *spec, struct error *error)
 {
+    const char *name = spec->fabric.name != NULL ? spec->fabric.name : "";
+    const bool other = *name != '\0' && strcmp(name, "none") != 0;
     return spec->nodes == 1 ||
            error_set(error,
-                     "fabric none joins nothing, but the cluster has %llu nodes: choose a "
+                     "fabric %s%s joins nothing, but the cluster has %llu nodes: choose a "
                      "fabric, or nodes: 1",
+                     other ? name : "none", other ? " (kind none)" : "",
                      (unsigned long long)spec->nodes);
 }
 

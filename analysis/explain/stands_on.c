@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "models/gpu/precision.h"
+
 enum {
     CONSTANTS_MAX = 4096, /* a scenario has about 250 */
     FOUND_MAX = 256,
@@ -69,7 +71,8 @@ static bool matches(const char *name, const char *word, size_t length)
            (!whole || figure[1 + rest] == '\0');
 }
 
-/* Curves of other kernels and peaks of other formats have no part in this run. */
+/* Curves of other kernels, peaks of other formats and what narrow products cost more have no part
+ * in this run. */
 static bool used(const struct run_row *run, const char *name)
 {
     char own[WORD_MAX];
@@ -83,6 +86,11 @@ static bool used(const struct run_row *run, const char *name)
         snprintf(own, sizeof own, "peak_%s", run->precision);
         return strcmp(figure, own) == 0;
     }
+    const struct precision *p = precision_find(run->precision);
+    if (strcmp(figure, "gemm_split_cost") == 0 || strcmp(figure, "gemm_block_cost") == 0)
+        return p == NULL || precision_narrow(p);
+    if (strcmp(figure, "gemm_fp4_cost") == 0)
+        return p == NULL || p->gemm_peak == PEAK_FP4;
     return true;
 }
 

@@ -6,6 +6,9 @@
 /* Wider than any published model by orders of magnitude; keeps every product exact in a double. */
 #define WIDE 10000000
 #define DEEP 100000
+/* Those that configuration_check bounds, as it does. */
+#define LAYERS 4096
+#define HEADS 65536
 
 const char *const ffn_names[] = {"gelu", "swiglu", "squared_relu", "geglu", NULL};
 const char *const attention_bias_names[] = {"none", "qkv", "all", NULL};
@@ -14,12 +17,12 @@ const char *const norm_names[] = {"layernorm", "rms", NULL};
 const char *const position_names[] = {"learned", "rope", "alibi", NULL};
 
 const struct param model_params[] = {
-    {"layers", PARAM_COUNT, AT(layers), 1, DEEP, NULL, NULL, "Transformer layers."},
+    {"layers", PARAM_COUNT, AT(layers), 1, LAYERS, NULL, NULL, "Transformer layers."},
     {"hidden", PARAM_COUNT, AT(hidden), 1, WIDE, NULL, NULL, "Width of the residual stream."},
-    {"heads", PARAM_COUNT, AT(attention.heads), 1, DEEP, NULL, NULL, "Attention (query) heads."},
-    {"kv_heads", PARAM_COUNT, AT(attention.kv_heads), 0, DEEP, "0", NULL,
+    {"heads", PARAM_COUNT, AT(attention.heads), 1, HEADS, NULL, NULL, "Attention (query) heads."},
+    {"kv_heads", PARAM_COUNT, AT(attention.kv_heads), 0, HEADS, "0", NULL,
      "Key and value heads, fewer in grouped-query attention; 0: as many as heads."},
-    {"head_size", PARAM_COUNT, AT(attention.head_size), 0, DEEP, "0", NULL,
+    {"head_size", PARAM_COUNT, AT(attention.head_size), 0, HEADS, "0", NULL,
      "Width of a head; 0: hidden / heads."},
     {"ffn_hidden", PARAM_COUNT, AT(ffn_hidden), 0, WIDE, "0", NULL,
      "Inner width of the feed-forward block; 0: four times hidden."},

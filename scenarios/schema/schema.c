@@ -9,7 +9,7 @@
     {                                                                                              \
         rows, sizeof rows / sizeof rows[0]                                                         \
     }
-#define GPU_MAX 1e7 /* past any machine that stands or is planned */
+#define GPU_MAX 4194304 /* past any machine that stands or is planned; as configuration_check */
 
 static const struct param scenario_params[] = {
     {"name", PARAM_TEXT, offsetof(struct scenario_keys, name), 0, 0, "", NULL,
@@ -122,7 +122,7 @@ static const struct param layout_params[] = {
      "false", NULL,
      "Rows are dispatched to their experts in 8 bits with a scale for every 128 elements, as are "
      "gradients of their results; the combine transfers 16 bits."},
-    {"vpp", PARAM_COUNT, offsetof(struct layout_keys, spec.pipeline.vpp), 1, 255, READER_AUTO, NULL,
+    {"vpp", PARAM_COUNT, offsetof(struct layout_keys, spec.pipeline.vpp), 1, 64, READER_AUTO, NULL,
      "Chunks of layers per pipeline stage, for interleaved schedules; auto: the most that divide "
      "the layers."},
     {"microbatch", PARAM_COUNT, offsetof(struct layout_keys, spec.microbatch), 1, 1e6, READER_BEST,

@@ -82,6 +82,8 @@ static void bad_fabrics_are_refused(void **state)
 {
     struct topology_spec spec = shape_spec(island, &topology_none, 2, 2, 2);
     assert_refused(&spec, "joins nothing, but the cluster has 2 nodes");
+    spec.fabric.name = "nvl72";
+    assert_refused(&spec, "fabric nvl72 (kind none) joins nothing, but the cluster has 2 nodes");
     spec = shape_spec(island, &topology_rail, 8, 2, 2);
     assert_option_refused(&spec, "nodes_per_leaf", 0, "nodes_per_leaf must be a whole number");
     assert_option_refused(&spec, "oversubscription", 0.5, "oversubscription");

@@ -192,6 +192,7 @@ static int plan_all(struct arena *arena, struct plan_arguments *a, struct sessio
     struct search_machines machines = {.question = *how->question,
                                        .rows =
                                            ARENA_ARRAY(arena, struct search_machine, grid.points),
+                                       .asked = grid.points,
                                        .has_front = a->output.pareto};
     code = search_grid(arena, a, session, how, &grid, &machines);
     if (code == EXIT_OK && session_interrupted(session) && plan_diary_partial(how->diary))

@@ -27,7 +27,7 @@ struct search_point {
 struct search_machines {
     struct search_question question; /* what is common to them */
     struct search_machine *rows;
-    size_t count;
+    size_t count, asked; /* that were searched; of so many, where none stopped it */
     bool has_front;
     struct search_point *front; /* that no other layout beats in time, cost and free memory */
     size_t front_count;

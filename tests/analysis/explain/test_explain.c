@@ -152,6 +152,9 @@ static void test_stands_on(void **state)
                     " (1, 'gpu.a.b.gemm_two', 1, '2', '', 0.3, 'fitted', 'a paper'),"
                     " (1, 'gpu.a.b.peak_bf16', 1, '3', '', 0, 'specification', 's'),"
                     " (1, 'gpu.a.b.peak_fp8', 1, '4', '', 0, 'specification', 's'),"
+                    " (1, 'gpu.a.b.gemm_split_cost', 1, '10', '', 0.8, 'fitted', 's'),"
+                    " (1, 'gpu.a.b.gemm_block_cost', 1, '11', '', 0.8, 'fitted', 's'),"
+                    " (1, 'gpu.a.b.gemm_fp4_cost', 1, '12', '', 0.8, 'fitted', 's'),"
                     " (1, 'node.n.gemm_odd', 1, '5', '', 0.9, 'assumed', 's'),"
                     " (1, 'gpu.a.b.power', 1, '6', '', 0, 'default', 's'),"
                     " (1, 'gpu.a.b.power_window', 1, '7', '', 0.5, 'default', 's'),"
@@ -173,6 +176,12 @@ static void test_stands_on(void **state)
     assert_int_equal(stands_on_find(&c, "gpu.attention_", found, 4),
                      ((const struct run_row *)record_run(&f.record))->causal == 0 ? 1 : 0);
     assert_int_equal(stands_on_find(&c, "", found, 4), 0);
+    struct run_row narrow = *c.run; /* what 8-bit and 4-bit products cost more counts in them */
+    c.run = &narrow;
+    narrow.precision = "fp8";
+    assert_int_equal(stands_on_find(&c, "gpu.gemm_", found, 4), 4);
+    narrow.precision = "nvfp4";
+    assert_int_equal(stands_on_find(&c, "gpu.gemm_", found, 4), 5);
     close_sample(&f);
 }
 

@@ -31,6 +31,8 @@ static void write_head(const struct launch_kind *kind, const struct launch_job *
     launch_line(text, "#SBATCH --nodes=%" PRIu64, job->gpus.hosts);
     launch_line(text, "#SBATCH --ntasks-per-node=1");
     launch_line(text, "#SBATCH --gpus-per-node=%" PRIu64, job->gpus.host_gpus);
+    if (job->gpus.segment > 1)
+        launch_line(text, "#SBATCH --segment=%" PRIu64, job->gpus.segment);
     launch_line(text, "#SBATCH --exclusive");
     launch_line(text, "#SBATCH --requeue");
     launch_line(text, "#SBATCH --open-mode=append");
@@ -108,6 +110,20 @@ static void check_hosts(const struct launch_job *job, struct launch_text *text)
                    " GPUs: torchrun starts %" PRIu64 " on each of %" PRIu64
                    " hosts, and the other GPUs stay idle",
                    job->gpus.ranks, host, job->gpus.host_gpus, job->gpus.hosts);
+    }
+    if (job->gpus.segment > 0 && job->gpus.segment < job->gpus.rack_hosts &&
+        job->gpus.segment < job->gpus.hosts) {
+        launch_say(text, LAUNCH_DIFFERS,
+                   "%" PRIu64
+                   " hosts of each NVLink domain were simulated: segments have one size, "
+                   "and %" PRIu64 " hosts are taken %" PRIu64 " at a time",
+                   job->gpus.rack_hosts, job->gpus.hosts, job->gpus.segment);
+    }
+    if (job->gpus.segment > 1) {
+        launch_say(text, LAUNCH_YOURS,
+                   "--segment keeps each %" PRIu64 " hosts in one NVLink domain where Slurm has "
+                   "topology/block; elsewhere choose hosts that do",
+                   job->gpus.segment);
     }
     if (c->layout.placement == PLACEMENT_SCATTERED) {
         launch_say(

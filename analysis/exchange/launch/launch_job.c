@@ -18,6 +18,21 @@ const char *launch_clean(struct arena *arena, const char *name)
     return out;
 }
 
+/* The largest that divides the hosts and keeps tensor groups whole, else the largest that divides
+ * them. */
+static uint64_t segment_of(const struct launch_gpus *gpus, uint64_t tp)
+{
+    uint64_t widest = 0;
+    for (uint64_t hosts = gpus->rack_hosts; hosts > 0; hosts--) {
+        if (gpus->hosts % hosts != 0)
+            continue;
+        widest = widest > 0 ? widest : hosts;
+        if (hosts * gpus->host_gpus % tp == 0)
+            return hosts;
+    }
+    return widest;
+}
+
 /* As many on each host as it takes to have them all, and the same on each. */
 static void place(const struct configuration *c, struct launch_job *out)
 {
@@ -27,6 +42,9 @@ static void place(const struct configuration *c, struct launch_job *out)
         each--;
     out->gpus.host_gpus = each;
     out->gpus.hosts = out->gpus.ranks / each;
+    if (node->chassis_gpus > 0)
+        out->gpus.rack_hosts = node->gpus / node->chassis_gpus;
+    out->gpus.segment = segment_of(&out->gpus, c->layout.tp);
 }
 
 static void find_split(struct launch_job *out)

@@ -16,6 +16,9 @@ enum launch_split {
 };
 struct launch_gpus {
     uint64_t ranks, hosts, host_gpus; /* torchrun starts host_gpus ranks on each of hosts */
+    /* Of racks: hosts of one, as they were simulated; those that Slurm is to find in one, which
+     * divide all hosts, and into which whole tensor groups fit where they did; 0: no racks. */
+    uint64_t rack_hosts, segment;
 };
 struct launch_job {
     const struct configuration *c;

@@ -37,8 +37,8 @@
     X(tokens_per_s_per_gpu, REAL, "tokens/s", tokens_per_s_per_gpu, TIMED, NO, 1,                  \
       "tokens_per_s / rank_count", m->step->rates.tokens_per_s / (double)m->step->counts.ranks)    \
     X(mfu_ratio, REAL, "1", mfu, TIMED, OF_BOTH, 1,                                                \
-      "model FLOPs utilisation of the step: 6N + 12Lhs for each token (4N + 6n with adapters), "   \
-      "over step time x ranks x dense peak",                                                       \
+      "model FLOPs utilisation of the step: 6N + 12Lhs for each token (4N + 6n with adapters), N " \
+      "the active_parameters, over step time x ranks x dense peak",                                \
       step_peak_ratio(m->c, m->step->lowered.model_flops, m->step_s))                              \
     X(causal_mfu_ratio, REAL, "1", causal_mfu, TIMED, NO, 1,                                       \
       "MFU with only the half of the scores under a causal mask (6N + 6Lhs)",                      \
@@ -121,7 +121,8 @@
     X(parameters, REAL, "", no_key, ALWAYS, NO, 0, "parameters of the model",                      \
       transformer_parameters(&m->c->model, m->c->training.sequence))                               \
     X(active_parameters, REAL, "", no_key, ALWAYS, NO, 0,                                          \
-      "parameters active for a token: only its own experts, head included",                        \
+      "parameters that multiply a token: only its own experts, head included, without the input "  \
+      "embedding, which is looked up",                                                             \
       transformer_active_parameters(&m->c->model))                                                 \
     X(prediction_parameters, REAL, "", no_key, ALWAYS, NO, 0,                                      \
       "parameters of multi-token prediction modules, in addition to the model's; 0: none",         \

@@ -8,7 +8,7 @@
 const char report_head_lines[] =
     "{bold}{.scenario}{plain}\n"
     "  model     {.model}, {.parameters} parameters"
-    "{if .experts > 0}, {.active_parameters} active{end}"
+    "{if .experts > 0}, {.active_parameters} active without the input embedding{end}"
     "{if .prediction_parameters > 0}, {.prediction_parameters} more to predict further ahead{end}"
     "; sequence {.sequence}, {.precision}, {.optimizer}, {.attention} attention\n"
     "  cluster   {.rank_count} x {.gpu} in "

@@ -27,6 +27,7 @@
 
 static const char lines[] =
     "The best layout of each machine, by {.keys:raw}\n"
+    "{if .stopped}  stopped: {.whole} of {asked} machines are searched to the end\n{end}"
     "{each .table}" TABLE "{end}"
     "{if .found}"
     "  1: {.best_doc}{if .bounded}, and it keeps the terms{end}; asked alone, `plan` tells all of "
@@ -37,7 +38,8 @@ static const char lines[] =
     "{if .table..has_step}  step: of the whole batch; tokens/s: of all GPUs\n"
     "{else}  tokens/s: of all GPUs\n{end}"
     "{if .table..has_mfu}"
-    "  MFU: 6N + 12Lhs FLOPs a token over the peak of the cards\n{end}"
+    "  MFU: 6N + 12Lhs FLOPs a token over the peak of the cards; N without the input "
+    "embedding\n{end}"
     "  free: of the memory of the fullest card\n"
     "{if .table..has_cost}  10^9 tok.: price of 10^9 tokens\n{end}"
     "{if .table..has_training}"
@@ -172,6 +174,12 @@ static void set_front(struct fact *in, const struct search_machines *all)
     }
 }
 
+/* A search that was stopped is that of the last machine: no other was begun. */
+static bool last_stopped(const struct search_machines *all)
+{
+    return all->count > 0 && all->rows[all->count - 1].stopped;
+}
+
 struct fact *report_machines(struct arena *arena, const struct search_machines *all,
                              const char *keys)
 {
@@ -188,6 +196,10 @@ struct fact *report_machines(struct arena *arena, const struct search_machines *
     }
     choose_columns(table, all);
     set_front(o, all);
+    const size_t whole = all->count - (last_stopped(all) ? 1 : 0);
+    document_count(o, "asked", all->asked);
+    document_count(o, ".whole", whole);
+    document_flag(o, ".stopped", whole < all->asked);
     document_word(o, ".keys", keys);
     document_flag(o, ".found", found);
     document_word(o, ".best_doc", search_best_docs[terms->best]);

@@ -2,6 +2,7 @@
 
 #include "scenarios/assemble/build_job.h"
 #include "scenarios/language/file.h"
+#include "scenarios/language/names.h"
 #include "scenarios/schema/trace.h"
 #include "sim/check.h"
 #include "sim/list.h"
@@ -113,27 +114,28 @@ static bool deal(struct builder *b, const struct failure_keys *keys, const struc
     return true;
 }
 
-/* A cause that strikes two kinds of units becomes two, told apart by the kind. */
-static const char *group_name(struct builder *b, const struct groups *groups, unsigned index)
-{
-    const struct incident_group *group = &groups->rows[index];
-    for (unsigned i = 0; i < index; i++) {
-        if (strcmp(groups->rows[i].name, group->name) == 0)
-            return arena_format(b->arena, "%s (%s)", group->name,
-                                failure_unit_names[group->unit_kind]);
-    }
-    return group->name;
-}
-
+/* A cause that strikes two kinds of units becomes two: behind the first they bear their kind, by a
+ * name that no other cause of the trace has. */
 static void add_groups(struct builder *b, const struct value *item, const struct groups *groups,
                        const struct failure_cause *like, struct cause_list *list)
 {
+    const char *others[TRACE_CAUSES_MAX];
+    for (unsigned i = 0; i < groups->count; i++)
+        others[i] = groups->rows[i].name;
     for (unsigned i = 0; i < groups->count; i++) {
+        const struct incident_group *group = &groups->rows[i];
         struct failure_cause cause = *like;
-        cause.name = group_name(b, groups, i);
-        cause.unit = groups->rows[i].unit_kind;
-        cause.trace = groups->rows[i].events;
-        cause.trace_count = groups->rows[i].count;
+        bool first = true;
+        for (unsigned j = 0; j < i; j++)
+            first = first && strcmp(groups->rows[j].name, group->name) != 0;
+        cause.name = first
+                         ? group->name
+                         : names_apart(b->arena, group->name, failure_unit_names[group->unit_kind],
+                                       (struct name_list){others, groups->count});
+        others[i] = cause.name;
+        cause.unit = group->unit_kind;
+        cause.trace = group->events;
+        cause.trace_count = group->count;
         build_cause_add(b, list, &cause, section_mark(item, "trace"));
     }
 }

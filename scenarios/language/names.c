@@ -192,6 +192,22 @@ const char *names_advice(struct arena *arena, const char *text, struct name_list
     return list.count ? known(arena, text, list) : "";
 }
 
+static bool has(struct name_list list, const char *name)
+{
+    for (unsigned i = 0; i < list.count; i++)
+        if (strcmp(list.names[i], name) == 0)
+            return true;
+    return false;
+}
+
+const char *names_apart(struct arena *arena, const char *name, const char *more,
+                        struct name_list list)
+{
+    while (has(list, name))
+        name = arena_format(arena, "%s (%s)", name, more);
+    return name;
+}
+
 int names_compare_numbered(const char *a, const char *b)
 {
     while (*a != '\0' && *b != '\0') {

@@ -21,6 +21,9 @@ int names_compare_numbered(const char *a, const char *b);
 unsigned names_distance(const char *a, const char *b);
 /* The same but for case, and for '-', '_' and '.'. */
 bool names_equal(const char *a, const char *b);
+/* A name that none of the list is: `name`, or `name (more)` with as many of these as it takes. */
+const char *names_apart(struct arena *arena, const char *name, const char *more,
+                        struct name_list list);
 /* The nearest name, if it is near: at most a third of the longer text away, or `text` begins it, or
  * stands in it. NULL when none is. Of equals the one with the longest common beginning, or else
  * the first. */

@@ -98,6 +98,44 @@ nccl_tests() { # file
     expect 2 "$ORRERY" import failures log.csv --gpus 64 --end 2026-03-05
 }
 
+# What an import of failures prints is a section that a scenario takes, and so is its trace.
+taken_back() { # kind, file, options of import
+    expect 0 "$ORRERY" import "$@" --gpus 64 --output trace.csv
+    grep -q '^failures:' out
+    { cat "$hello"; echo "run: {duration: 10d}"; cat out; } >laws.yaml
+    { cat "$hello"; echo "run: {duration: 10d}"; echo "failures: [{cause: log, law: trace, trace: trace.csv}]"; } >replayed.yaml
+    expect 0 "$ORRERY" check laws.yaml --set cluster.nodes=8
+    expect 0 "$ORRERY" check replayed.yaml --set cluster.nodes=8
+}
+
+@test "whatever an import of failures prints, a scenario takes" {
+    {
+        echo "at,unit_kind,unit,cause"
+        local hour=0 cause
+        for cause in a "a (node)" "a (gpu)" "a (node) (node)" auto null "~" "x: y" "#c" "'" '""' "\\n" "{" "é" " b " "$(printf 'z%.0s' {1..80})"; do
+            for unit in gpu,5 node,5 job,0 gpu,6; do
+                hour=$((hour + 1))
+                echo "${hour}h,$unit,\"$cause\""
+            done
+        done
+        printf '80h,gpu,1,two\n81h,node,1,two\n'
+        printf '70h,gpu,1,"b\u200b"\n71h,gpu,1,"b\u200c"\n72h,gpu,1,"b?"\n' # shown alike
+    } >log.csv
+    taken_back failures log.csv --start 2026-01-01 --end 2026-03-01
+    taken_back failures log.csv # all in three days, to the last of them
+    expect 0 "$ORRERY" import failures log.csv --gpus 64 --start 2026-01-01 --end 2026-03-01
+    [ "$(grep -c '  - {cause: ' out)" = $((16 * 3 + 3 + 2)) ]
+    [ "$(grep -o '{cause: .*, unit: ' out | sort | uniq -d | wc -l)" = 0 ]
+    printf '%s kernel: NVRM: Xid (PCI:0000:3b:00): %s\n' "2026-01-02T00:00:00 n1" 79 "2026-01-03T00:00:00 n1" 31 \
+        "2026-01-04T00:00:00 n2" 200 "2026-01-05T00:00:00 n2" 95 >kernel.log
+    taken_back xid kernel.log --start 2026-01-01 --end 2026-03-01
+    printf 'DCGM_FI_DEV_XID_ERRORS{gpu="3",Hostname="n7"} %s\n' "0 1767312000000" "79 1767398400000" "31 1767484800000" >samples.txt
+    taken_back dcgm samples.txt --start 2026-01-01
+    printf '%s\n' "JobID|State|End|NodeList" "7|NODE_FAIL|2026-01-03T00:00:00|n3" "8|FAILED|2026-01-05T00:00:00|n3" \
+        "9|NODE_FAIL|2026-01-06T00:00:00|n[3-4]" >jobs.txt
+    taken_back slurm jobs.txt --start 2026-01-01
+}
+
 @test "the kernel's log, samples of DCGM and Slurm become causes" {
     echo "Nov  2 00:00:00 n7 kernel: NVRM: Xid (PCI:0000:3b:00): 79, pid=1, GPU has fallen off the bus" >kernel.log
     echo "Nov  9 00:00:00 n7 kernel: NVRM: Xid (PCI:0000:3b:00): 95, Uncontained ECC error" >>kernel.log

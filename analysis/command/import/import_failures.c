@@ -12,6 +12,7 @@
 #include "scenarios/import/failures/failure_fit.h"
 #include "scenarios/import/failures/failure_format_kind.h"
 #include "scenarios/import/reader/time_stamp.h"
+#include "scenarios/language/names.h"
 #include "scenarios/language/quantity.h"
 
 enum {
@@ -23,6 +24,7 @@ struct told {
     const struct failure_log *log;
     const struct failure_rules *rules;
     const struct failure_fit *fits;
+    const char *const *names; /* of the causes */
     uint32_t count;
 };
 
@@ -57,13 +59,31 @@ static int read_rules(const struct import_arguments *a, struct session *session,
                : wrong(session, "--gpus", "is no multiple of --gpus-per-node");
 }
 
+/* What can be shown of each cause, as `failures:` takes it: no two alike. One word for two kinds of
+ * units bears each time its kind. */
+static const char **name_causes(struct arena *arena, const struct failure_fit *fits, uint32_t count)
+{
+    const char **names = ARENA_ARRAY(arena, const char *, count + 1);
+    const char **shown = ARENA_ARRAY(arena, const char *, count + 1);
+    for (uint32_t i = 0; i < count; i++)
+        names[i] = shown[i] = arena_text(arena, format_shown(fits[i].cause).s);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t alike = 0;
+        for (uint32_t j = 0; j < count; j++)
+            alike += strcmp(shown[j], shown[i]) == 0;
+        if (alike > 1)
+            names[i] = names_apart(arena, shown[i], failure_unit_names[fits[i].unit_kind],
+                                   (struct name_list){names, count});
+    }
+    return names;
+}
+
 /* A name in double quotes of YAML. */
 static const char *quoted(const char *name, char out[NAME_BYTES])
 {
-    const struct shown shown = format_shown(name);
     size_t used = 0;
     out[used++] = '"';
-    for (const char *c = shown.s; *c != '\0' && used + 3 < NAME_BYTES; c++) {
+    for (const char *c = name; *c != '\0' && used + 3 < NAME_BYTES; c++) {
         if (*c == '"' || *c == '\\')
             out[used++] = '\\';
         out[used++] = *c;
@@ -101,7 +121,7 @@ static void print_others(FILE *out, const struct failure_fit *fit)
     }
 }
 
-static void print_cause(FILE *out, const struct failure_fit *fit)
+static void print_cause(FILE *out, const struct failure_fit *fit, const char *cause)
 {
     char name[NAME_BYTES];
     const char *unit = failure_unit_names[fit->unit_kind];
@@ -110,10 +130,10 @@ static void print_cause(FILE *out, const struct failure_fit *fit)
         fprintf(out,
                 "  # %s: %u of a %s, whose number the log does not tell: mtbf is that number x "
                 "the watch / %u\n",
-                quoted(fit->cause, name), fit->failures, unit, fit->failures);
+                quoted(cause, name), fit->failures, unit, fit->failures);
         return;
     }
-    fprintf(out, "  - {cause: %s, unit: %s, ", quoted(fit->cause, name), unit);
+    fprintf(out, "  - {cause: %s, unit: %s, ", quoted(cause, name), unit);
     print_law(out, best);
     fprintf(out, "}\n    # %u of %.0f; mtbf", fit->failures, fit->units);
     print_error(out, best->mean_error);
@@ -184,7 +204,7 @@ static void print_yaml(FILE *out, const struct told *told)
         fitted = fitted || told->fits[i].units > 0.0;
     fputs(fitted ? "failures:\n" : "# no cause with a known number of units\n", out);
     for (uint32_t i = 0; i < told->count; i++)
-        print_cause(out, &told->fits[i]);
+        print_cause(out, &told->fits[i], told->names[i]);
 }
 
 static void print_cell(FILE *out, const char *text)
@@ -239,7 +259,8 @@ static int run(struct importing *i)
         return importing_trouble(i, &error, EXIT_REJECTED);
     if (i->a->output != NULL && !write_trace(i->a->output, i->session, &log, &error))
         return importing_trouble(i, &error, EXIT_TROUBLE);
-    print_yaml(i->session->out, &(struct told){&log, &rules, fits, count});
+    const char **names = name_causes(i->arena, fits, count);
+    print_yaml(i->session->out, &(struct told){&log, &rules, fits, names, count});
     return EXIT_OK;
 }
 

@@ -43,8 +43,8 @@ const char *nccl_tests_guess(unsigned ranks, const struct nccl_times *times,
                              const struct nccl_hints *hints);
 /* The number format in a profile; "": one that no step sends; NULL: none of nccl-tests'. */
 const char *nccl_tests_type(const char *type);
-/* Checks that time, bandwidths, operation, ranks and hints agree, and keeps the sample. False with a
- * sentence. */
+/* Checks that time, bandwidths, operation, ranks and hints agree, and keeps the sample. False with
+ * a sentence. */
 bool nccl_tests_keep(struct nccl_reading *r, const char *type, const struct nccl_times *times,
                      const struct nccl_hints *hints);
 /* Samples to points. */

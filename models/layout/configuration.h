@@ -9,6 +9,7 @@
 #include "models/collective/collective_measured.h"
 #include "models/gpu/gpu.h"
 #include "models/gpu/precision.h"
+#include "models/workload/fp8_recipe.h"
 #include "models/workload/optimizer.h"
 #include "models/workload/software.h"
 #include "models/workload/transformer.h"
@@ -161,6 +162,9 @@ uint64_t configuration_chunk_layers(const struct configuration *c);
 /* Does this layer (from 0) keep its linear layers wide, where others compute in eight bits or four?
  */
 bool configuration_wide_layer(const struct configuration *c, uint64_t layer);
+/* How 8-bit copies get their scales, with `auto` resolved (fp8_recipe_on): where software cannot
+ * keep layers wide with delayed scaling and there are such, current. */
+enum fp8_recipe configuration_fp8_recipe(const struct configuration *c);
 /* What makes stages even that the layers do not divide into, where the software wants them so and
  * nothing is said: embedding and head count as layers; or else, with one chunk for each stage, the
  * first and the last take what is left by as many layers on each of the others as a stage has in

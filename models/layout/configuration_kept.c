@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "models/layout/configuration_parts.h"
+#include "models/sharding/sharding_kind.h"
 
 static void check_master(struct rule_report *r)
 {
@@ -70,6 +71,21 @@ bool configuration_wide_layer(const struct configuration *c, uint64_t layer)
     return layer < t->wide_layers_first || layer + t->wide_layers_last >= c->model.layers;
 }
 
+/* Do its wide layers forbid delayed scaling? */
+static bool wide_undelayed(const struct configuration *c)
+{
+    return c->software.fp8.delayed_whole &&
+           c->training.wide_layers_first + c->training.wide_layers_last > 0;
+}
+
+enum fp8_recipe configuration_fp8_recipe(const struct configuration *c)
+{
+    const enum fp8_recipe wanted = (enum fp8_recipe)c->software.fp8.recipe;
+    const enum fp8_recipe out =
+        fp8_recipe_on(wanted, c->training.precision->gemm_peak, c->gpu.gemm.block_scaling);
+    return wanted == FP8_AUTO && out == FP8_DELAYED && wide_undelayed(c) ? FP8_CURRENT : out;
+}
+
 static void check_wide_layers(struct rule_report *r)
 {
     const struct training_spec *t = &r->c->training;
@@ -86,11 +102,34 @@ static void check_wide_layers(struct rule_report *r)
                  "%" PRIu64 " layers in bf16 leave none of %" PRIu64 " in %s: take fewer, or "
                  "precision: %s",
                  wide, layers, t->precision->head.name, precision_wide(t->precision)->head.name);
+    else if (configuration_fp8_recipe(r->c) == FP8_DELAYED && wide_undelayed(r->c))
+        rule_say(r, false, "software.fp8_recipe",
+                 "%s keeps no layer in bf16 with delayed scaling: take current or blockwise, or 0 "
+                 "for training.bf16_layers_first and bf16_layers_last",
+                 r->c->software.name);
+}
+
+/* Names of sharded_optimizers are optimizers, and the one of the training is among them where its
+ * state is sharded. */
+static void check_sharded_optimizers(struct rule_report *r)
+{
+    const struct software_profile *software = &r->c->software;
+    const char *name = r->c->training.optimizer->head.name;
+    const char *unknown = software_unknown_optimizer(software);
+    if (unknown != NULL)
+        rule_say(r, false, "software.sharded_optimizers",
+                 "'%.40s' begins with no optimizer: it is any, or optimizers joined by +", unknown);
+    else if (r->c->layout.data.sharding->shards_optimizer && !software_shards(software, name))
+        rule_say(r, false, "training.optimizer",
+                 "%s shards the state of %s, not of %s: take one of these, or layout.sharding: "
+                 "zero-0",
+                 software->name, software->offers.sharded_optimizers, name);
 }
 
 void configuration_check_state(struct rule_report *r)
 {
     check_wide_layers(r);
+    check_sharded_optimizers(r);
     check_master(r);
     for (unsigned i = 0; i < MOMENT_MAX; i++)
         check_moment(r, i);

@@ -33,6 +33,13 @@ struct choice_rule choice_rule_sharding(struct arena *arena, unsigned open, stru
         return no_choice;
     const struct sharding_kind *usual = sharding_find(c->software.usual.sharding);
     const bool deep = usual->shards_gradients && c->layout.pp > 1;
+    const char *optimizer = c->training.optimizer->head.name;
+    if (usual->shards_optimizer && !software_shards(&c->software, optimizer)) {
+        c->layout.data.sharding = &sharding_zero_0;
+        return (struct choice_rule){
+            c->layout.data.sharding->head.name,
+            arena_format(arena, "%s does not shard the state of %s", c->software.name, optimizer)};
+    }
     c->layout.data.sharding = deep ? &sharding_zero_1 : usual;
     return (struct choice_rule){c->layout.data.sharding->head.name,
                                 deep ? "with a pipeline only the optimizer is sharded"

@@ -9,6 +9,7 @@
 
 #include "models/gpu/gpu.h"
 #include "models/workload/fp8_recipe.h"
+#include "models/workload/optimizer.h"
 #include "sim/units.h"
 
 #define AT(field) offsetof(struct software_profile, field)
@@ -71,6 +72,48 @@ bool software_graphs(const char *text, unsigned *modules)
         if (*at == '\0')
             return true;
     }
+}
+
+/* The word of a list joined by +, which begins at `at`, is `name`. */
+static bool word_is(const char *at, const char *name)
+{
+    return strcspn(at, "+") == strlen(name) && strncmp(at, name, strlen(name)) == 0;
+}
+
+/* The next word of such a list; NULL: it was the last. */
+static const char *next_word(const char *at)
+{
+    at += strcspn(at, "+");
+    return *at == '+' ? at + 1 : NULL;
+}
+
+/* The first; NULL: all are meant. */
+static const char *sharded_optimizers(const struct software_profile *profile)
+{
+    const char *list = profile->offers.sharded_optimizers;
+    return list != NULL && strcmp(list, "any") != 0 ? list : NULL;
+}
+
+bool software_shards(const struct software_profile *profile, const char *optimizer)
+{
+    const char *at = sharded_optimizers(profile);
+    if (at == NULL)
+        return true;
+    while (at != NULL && !word_is(at, optimizer))
+        at = next_word(at);
+    return at != NULL;
+}
+
+const char *software_unknown_optimizer(const struct software_profile *profile)
+{
+    for (const char *at = sharded_optimizers(profile); at != NULL; at = next_word(at)) {
+        unsigned i = 0;
+        while (i < optimizer_count && !word_is(at, optimizers[i].head.name))
+            i++;
+        if (i == optimizer_count)
+            return at;
+    }
+    return NULL;
 }
 
 const struct param software_params[] = {
@@ -166,6 +209,9 @@ const struct param software_params[] = {
      "tensor), of the tensor itself (two), by block of 32 (mxfp8), or by 1 x 128, weights by 128 x "
      "128 (blockwise: DeepSeek-V3's; on Blackwell emulated with mxfp8); auto: mxfp8 where the GPU "
      "scales by block, else delayed."},
+    {"fp8_delayed_whole", PARAM_FLAG, AT(fp8.delayed_whole), 0, 0, "false", NULL,
+     "With delayed scaling this version computes all layers in 8 bits: bf16_layers_first and "
+     "bf16_layers_last need another recipe, which fp8_recipe: auto then takes (current)."},
     {"fp8_split_backward", PARAM_FLAG, AT(fp8.split_backward), 0, 0, "false", NULL,
      "The 8-bit GEMMs of the backward pass promote partial sums to fp32 (split accumulation)."},
     {"fp8_norm_fused", PARAM_FLAG, AT(fp8.norm_fused), 0, 0, "false", NULL,
@@ -353,6 +399,9 @@ const struct param software_params[] = {
      "calls its data parallelism ddp or fsdp; its steps are predicted less surely."},
     {"experts_alone", PARAM_FLAG, AT(offers.experts_alone), 0, 0, "false", NULL,
      "A version for mixtures of experts: `validate` takes it for their runs, and for no others."},
+    {"sharded_optimizers", PARAM_TEXT, AT(offers.sharded_optimizers), 0, 0, "any", NULL,
+     "Optimizers whose state this version shards over data ranks, joined by +: adam+adamw; any: "
+     "all."},
     {"execution", PARAM_CHOICE, AT(usual.execution), 0, 0, "any", execution_names,
      "Execution mode: separate kernels or compiler-fused, where a framework has a profile for "
      "each; any: it has one."},

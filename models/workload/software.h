@@ -112,6 +112,7 @@ struct software_fp8 {
     bool activation_cache; /* inputs of activations are kept in eight bits */
     bool attention_cache;  /* the attention's output is kept once, in twelve */
     bool attention;        /* the products of the attention core are of eight bits */
+    bool delayed_whole;    /* with delayed scaling no layer stays in 16 bits */
 };
 /* Mixtures of experts. */
 struct software_experts {
@@ -205,6 +206,7 @@ struct software_offers {
     bool flash3;               /* it can call FlashAttention-3 */
     bool native;               /* PyTorch's own: its data parallelism is called ddp or fsdp */
     bool experts_alone;        /* published runs of it are taken for mixtures of experts alone */
+    const char *sharded_optimizers; /* whose state it shards, joined by +; NULL, "any": of all */
 };
 /* What a run of it means by what it does not say (models/plan/choice.h). */
 struct software_usual {
@@ -246,6 +248,9 @@ struct software_profile {
  * captures unless told), or modules joined by + (attn, mlp, moe, moe_router, moe_preprocess) into
  * bits of enum graph_module; false: it is none of these. NULL: none. */
 bool software_graphs(const char *text, unsigned *modules);
+/* Does it shard the state of this optimizer? And where a word of its list is none; NULL: none. */
+bool software_shards(const struct software_profile *profile, const char *optimizer);
+const char *software_unknown_optimizer(const struct software_profile *profile);
 /* The name of the framework that a profile is a version of. */
 const char *software_framework(const struct software_profile *profile);
 /* Why a framework that people ask for has no profile, in a sentence; NULL: nothing is known of it.

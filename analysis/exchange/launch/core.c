@@ -3,6 +3,7 @@
  * megatron/core/pipeline_parallel/schedules.py, megatron/core/num_microbatches_calculator.py) and
  * what it does otherwise. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "analysis/exchange/launch/launch_job.h"
 
@@ -93,11 +94,33 @@ static void check_stages(const struct launch_job *job, struct launch_text *text)
     }
 }
 
+/* megatron/core/optimizer/distrib_optimizer.py; transformer_config.py: whatever software was
+ * simulated, these are the rules of the one that will run. */
+static void check_state(const struct launch_job *job, struct launch_text *text)
+{
+    const struct training_spec *t = &job->c->training;
+    const char *name = t->optimizer->head.name;
+    const bool descent = strcmp(name, "sgd") == 0 || strcmp(name, "momentum") == 0;
+    if (descent && launch_stage(job->c->layout.data.sharding) >= 1) {
+        launch_say(text, LAUNCH_REFUSED,
+                   "the distributed optimizer does not take %s (\"Only Adam and "
+                   "HybridDeviceOptimizer currently supported\"): layout.sharding=zero-0 goes "
+                   "without it",
+                   name);
+    }
+    if (t->wide_layers_first + t->wide_layers_last > 0 && job->recipe == FP8_DELAYED) {
+        launch_say(text, LAUNCH_REFUSED,
+                   "no layer stays in bf16 with delayed scales (\"Delayed scaling does not support "
+                   "first / last layer in BF16\"): software.fp8_recipe=current goes with it");
+    }
+}
+
 void launch_core_check(const struct launch_job *job, struct launch_text *text)
 {
     check_shape(job, text);
     check_batch(job, text);
     check_stages(job, text);
+    check_state(job, text);
 }
 
 struct launch_recompute launch_core_recompute(const struct launch_job *job)

@@ -75,10 +75,7 @@ static void find_split(struct launch_job *out)
 
 static enum fp8_recipe recipe_of(const struct configuration *c)
 {
-    if (!precision_narrow(c->training.precision))
-        return FP8_AUTO;
-    return fp8_recipe_on((enum fp8_recipe)c->software.fp8.recipe, c->training.precision->gemm_peak,
-                         c->gpu.gemm.block_scaling);
+    return precision_narrow(c->training.precision) ? configuration_fp8_recipe(c) : FP8_AUTO;
 }
 
 void launch_job_fill(const struct configuration *c, struct arena *arena, struct launch_job *out)

@@ -183,6 +183,31 @@ static const char *precision_of(const struct launch_job *job)
     return job->bf16 ? recipes[job->recipe] : "null";
 }
 
+/* MixedPrecisionConfig.setup: what the recipe of mixed_precision says of 8-bit layers and weights
+ * replaces what stands in `model`. */
+static void note_recipe(const struct launch_job *job, struct launch_text *text)
+{
+    const struct training_spec *t = &job->c->training;
+    const uint64_t wide = job->recipe == FP8_CURRENT ? 1 : 0;
+    if (job->recipe == FP8_AUTO)
+        return;
+    if (t->wide_layers_first != wide || t->wide_layers_last != wide) {
+        launch_say(text, LAUNCH_REFUSED,
+                   "the recipe %s keeps %" PRIu64 " first and %" PRIu64
+                   " last layers in bf16, not %" PRIu64 " and %" PRIu64
+                   " (training.bf16_layers_first=%" PRIu64 " and training.bf16_layers_last=%" PRIu64
+                   " simulate it)",
+                   precision_of(job), wide, wide, t->wide_layers_first, t->wide_layers_last, wide,
+                   wide);
+    }
+    if (job->recipe == FP8_BLOCKWISE) {
+        launch_say(text, LAUNCH_REFUSED,
+                   "the recipe %s keeps and gathers weights in 16 bits, which holds more "
+                   "(software.fp8_recipe=current keeps them in eight)",
+                   precision_of(job));
+    }
+}
+
 static void write_training(const struct launch_job *job, struct launch_text *text)
 {
     const struct launch_recompute again = launch_core_recompute(job);
@@ -191,12 +216,7 @@ static void write_training(const struct launch_job *job, struct launch_text *tex
     const bool descent = strcmp(name, "sgd") == 0 || strcmp(name, "momentum") == 0;
     launch_open(text, "TRAINING", "number formats, memory, schedule of steps");
     launch_option(text, "mixed_precision=%s", precision_of(job));
-    const struct training_spec *t = &job->c->training;
-    if (t->wide_layers_first + t->wide_layers_last > 0) {
-        launch_option(text, "model.first_last_layers_bf16=true");
-        launch_option(text, "model.num_layers_at_start_in_bf16=%" PRIu64, t->wide_layers_first);
-        launch_option(text, "model.num_layers_at_end_in_bf16=%" PRIu64, t->wide_layers_last);
-    }
+    note_recipe(job, text);
     if (job->gradient_bytes < 4.0)
         launch_option(text, "ddp.grad_reduce_in_fp32=false");
     launch_option(text, "model.recompute_granularity=%s",

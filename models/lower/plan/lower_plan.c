@@ -10,12 +10,6 @@
 #include "models/lower/plan/lower_split.h"
 #include "sim/check.h"
 
-static enum fp8_recipe fp8_recipe_of(const struct configuration *c)
-{
-    return fp8_recipe_on((enum fp8_recipe)c->software.fp8.recipe, c->training.precision->gemm_peak,
-                         c->gpu.gemm.block_scaling);
-}
-
 static struct layer_context make_context(const struct configuration *c,
                                          const struct data_plan *data)
 {
@@ -32,7 +26,7 @@ static struct layer_context make_context(const struct configuration *c,
         .cp = c->layout.cp,
         .sequence_parallel = c->layout.sequence_parallel && c->layout.tp > 1,
         .causal = c->training.causal,
-        .fp8_recipe = fp8_recipe_of(c),
+        .fp8_recipe = configuration_fp8_recipe(c),
         .gathers_weights = lower_data_plan_gathers_anew(data),
         .transposed_copies = c->gpu.gemm.transposed_copies,
         .experts.ep = experts.ep,

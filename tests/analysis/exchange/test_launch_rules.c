@@ -193,8 +193,7 @@ static void core_sharding(void **state)
     c.gpu.gemm.block_scaling = false;
     assert_true(expect_has_line(&launch_megatron, &c, "--fp8-recipe blockwise"));
     assert_true(expect_has_line(&launch_megatron, &c, "--fp8-format e4m3"));
-    assert_true(expect_has_line(&launch_nemo, &c,
-                                "mixed_precision=bf16_with_fp8_subchannel_scaling_mixed"));
+    expect_refuses(&launch_nemo, &c, "bf16_with_fp8_subchannel_scaling_mixed keeps and gathers");
     c.gpu.gemm.block_scaling = true;
     c.software.fp8.recipe = FP8_CURRENT;
     assert_true(expect_has_line(&launch_megatron, &c, "--fp8-recipe tensorwise"));
@@ -208,9 +207,10 @@ static void core_sharding(void **state)
     assert_true(expect_has_line(&launch_megatron, &c, "--fp4-format e2m1"));
     assert_true(expect_has_line(&launch_megatron, &c, "--num-layers-at-start-in-bf16 0"));
     assert_true(expect_has_line(&launch_megatron, &c, "--num-layers-at-end-in-bf16 3"));
-    assert_true(expect_has_line(&launch_nemo, &c, "mixed_precision=bf16_with_nvfp4_mixed"));
+    expect_refuses(&launch_nemo, &c, "keeps 0 first and 0 last layers in bf16, not 0 and 3");
     expect_refuses(&launch_torchtitan, &c, "4-bit products are not offered");
     c.training.wide_layers_last = 0;
+    assert_true(expect_has_line(&launch_nemo, &c, "mixed_precision=bf16_with_nvfp4_mixed"));
     c.training.precision = precision_find("fp8");
     c.layout.sequence_parallel = false;
     c.software.tensor.pipelines = true; /* needs sequence parallelism */
@@ -227,28 +227,53 @@ static void core_sharding(void **state)
     assert_false(expect_has_line(&launch_megatron, &c, "--overlap-param-gather"));
 }
 
-/* bf16 layers at either end: two are given both counts, torchtitan the name of each. */
+/* bf16 layers at either end: Megatron is given both counts and torchtitan the name of each; NeMo's
+ * recipes have one of each with current scaling, none with others. */
 static void wide_layers(void **state)
 {
-    static const char *const words[2][2] = {
-        {"--num-layers-at-start-in-bf16", "--num-layers-at-end-in-bf16"},
-        {"model.num_layers_at_start_in_bf16", "model.num_layers_at_end_in_bf16"}};
-    for (unsigned i = 0; i < 2 * 9; i++) {
-        const unsigned first = i / 2 / 3, last = i / 2 % 3, any = first + last > 0;
+    for (unsigned i = 0; i < 9; i++) {
+        const unsigned first = i / 3, last = i % 3, any = first + last > 0;
         struct configuration c = expect_base->configuration;
         char line[80];
         c.training.precision = precision_find("fp8");
         c.training.wide_layers_first = first;
         c.training.wide_layers_last = last;
-        for (unsigned k = 0; k < 2; k++) {
-            snprintf(line, sizeof line, "%s%c%u", words[i % 2][k], " ="[i % 2], k ? last : first);
-            assert_int_equal(expect_has_line(core[i % 2], &c, line), any);
-        }
+        c.software.fp8.recipe = FP8_CURRENT;
+        snprintf(line, sizeof line, "--num-layers-at-start-in-bf16 %u", first);
+        assert_int_equal(expect_has_line(&launch_megatron, &c, line), any);
+        snprintf(line, sizeof line, "--num-layers-at-end-in-bf16 %u", last);
+        assert_int_equal(expect_has_line(&launch_megatron, &c, line), any);
+        assert_int_equal(expect_has_line(&launch_nemo, &c,
+                                         "mixed_precision=bf16_with_fp8_current_scaling_mixed"),
+                         first == 1 && last == 1);
         static const char *const starts[] = {"", ",layers.0.", ",layers.0.,layers.1."};
         static const char *const ends[] = {"", ",layers.79.", ",layers.78.,layers.79."};
         snprintf(line, sizeof line, "--quantize.linear.float8.filter_fqns output%s%s",
                  starts[first], ends[last]);
         assert_true(expect_has_line(&launch_torchtitan, &c, line));
+        c.software.fp8.recipe = FP8_DELAYED;
+        for (unsigned k = 0; k < 2; k++)
+            if (any)
+                expect_refuses(core[k], &c, "Delayed scaling does not support first / last layer");
+            else
+                expect_takes(core[k], &c);
+    }
+}
+
+/* The distributed optimizer takes Adam alone; plain data parallelism has no such thing. */
+static void descent(void **state)
+{
+    static const char *const names[] = {"adam", "adamw", "sgd", "momentum"};
+    for (unsigned i = 0; i < 2 * 4 * sharding_kind_count; i++) {
+        const unsigned n = i / 2 % 4;
+        struct configuration c = expect_base->configuration;
+        c.layout.data.sharding = sharding_kinds[i / 8];
+        c.layout.data.shard_group = 8;
+        c.training.optimizer = optimizer_find(names[n]);
+        if (n < 2 || c.layout.data.sharding == sharding_find("zero-0"))
+            expect_takes(core[i % 2], &c);
+        else
+            expect_refuses(core[i % 2], &c, "Only Adam and HybridDeviceOptimizer");
     }
 }
 
@@ -346,11 +371,12 @@ static void profiles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(core_shapes), cmocka_unit_test(core_pipelines),
-        cmocka_unit_test(core_splits), cmocka_unit_test(core_sharding),
-        cmocka_unit_test(offload),     cmocka_unit_test(activations),
-        cmocka_unit_test(wide_layers), cmocka_unit_test(deepspeed_rules),
-        cmocka_unit_test(hosts),       cmocka_unit_test(profiles),
+        cmocka_unit_test(core_shapes),     cmocka_unit_test(core_pipelines),
+        cmocka_unit_test(core_splits),     cmocka_unit_test(core_sharding),
+        cmocka_unit_test(offload),         cmocka_unit_test(activations),
+        cmocka_unit_test(wide_layers),     cmocka_unit_test(descent),
+        cmocka_unit_test(deepspeed_rules), cmocka_unit_test(hosts),
+        cmocka_unit_test(profiles),
     };
     return cmocka_run_group_tests(tests, expect_open, expect_close);
 }

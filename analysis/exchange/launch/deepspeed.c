@@ -278,7 +278,9 @@ static void note_memory(const struct launch_job *job, struct launch_text *text)
                    job->recipe == FP8_NVFP4 ? "4" : "8");
     if (job->bf16 && job->gradient_bytes < 4.0) {
         launch_say(text, LAUNCH_REFUSED,
-                   "Megatron-DeepSpeed sums bf16 gradients in fp32 whatever grad_accum_dtype says");
+                   "Megatron-DeepSpeed sums bf16 gradients in fp32 whatever grad_accum_dtype says: "
+                   "they were simulated in %g bytes (training.gradient_bytes=4 simulates that)",
+                   job->gradient_bytes);
     }
 }
 

@@ -439,7 +439,8 @@ static void note_training(const struct launch_job *job, struct launch_text *text
         launch_say(text, LAUNCH_REFUSED, "fp16 is not offered: bfloat16 stands in its place");
     if (job->gradient_bytes < 4.0) {
         launch_say(text, LAUNCH_REFUSED,
-                   "gradients are reduced in fp32 alone: they were simulated in %g bytes",
+                   "gradients are reduced in fp32 alone: they were simulated in %g bytes "
+                   "(training.gradient_bytes=4 simulates that)",
                    job->gradient_bytes);
     }
     if (m->mtp_layers > 0)

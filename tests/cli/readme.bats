@@ -33,6 +33,18 @@ readme() { "$SCENARIOS/../tests/readme" "$(dirname "$ORRERY")/.." page.md; }
     shows "no command prints: step cost ..."
 }
 
+@test "of a page with a section only that is read" {
+    page false
+    { echo '## The one'; echo '```sh'; echo 'echo a line'; echo '```'; echo '```text'; echo 'a line'; echo '```'
+        echo '## Another'; echo '```sh'; echo 'false'; echo '```'; } >>page.md
+    expect 0 "$SCENARIOS/../tests/readme" "$(dirname "$ORRERY")/.." "page.md#The one"
+    shows "1 commands, 0 failed"
+    sed -i 's/^a line/b line/' page.md
+    expect 1 "$SCENARIOS/../tests/readme" "$(dirname "$ORRERY")/.." "page.md#The one"
+    expect 1 "$SCENARIOS/../tests/readme" "$(dirname "$ORRERY")/.." "page.md#No such"
+    shows "has no section 'No such'"
+}
+
 @test "pages are read one after the other, in one shell" {
     page 'first=1'
     mv page.md first.md

@@ -336,6 +336,14 @@ END
     expect 0 "$ORRERY" validate row.csv
     shows "result_0"
     shows "2.75 s"
+    # One log, one forecast: what neither file says is chosen alike for a scenario and for a row.
+    echo 'TP=2 PP=1 CP=1 MINIBS=4 DGXNGPU=8 DGXNNODES=1' >config_b.sh
+    "$ORRERY" import mllog result_0.txt --config config_b.sh --gpu h100-80gb-sxm >own.yaml
+    "$ORRERY" import mllog result_0.txt --config config_b.sh --gpu h100-80gb-sxm --row >own.csv
+    "$ORRERY" run own.yaml --no-db --json >run.json
+    "$ORRERY" validate own.csv --json >rows.json
+    same="select abs(json_extract(readfile('rows.json'), '\$.rows[0].predicted') / json_extract(readfile('run.json'), '\$.step_time_s') - 1) < 1e-9"
+    [ "$(sql :memory: "$same")" = 1 ]
     expect 3 "$ORRERY" import mllog result_0.txt --config config_a.sh --row
     said "result_0.txt: --row needs what is not said: the card (--gpu NAME)"
     expect 3 "$ORRERY" import mllog result_0.txt --gpu h100-80gb-sxm --row

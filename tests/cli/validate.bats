@@ -370,10 +370,11 @@ SQL
 @test "what a row does not say is left to the door, as in any scenario" {
     awk -F, -v OFS=, 'NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i; print; next}
         $at["source"] == "dgxc" && $at["gpus"] == 64 && !n++ {
-            $at["row_id"] = "open"; $at["recompute"] = $at["microbatch"] = $at["zero"] = $at["attention"] = $at["stated"] = ""; print}' \
+            $at["row_id"] = "open"; $at["recompute"] = $at["microbatch"] = $at["zero"] = $at["attention"] = $at["sequence_parallel"] = $at["stated"] = ""; print}' \
         "$BATS_TEST_DIRNAME/../validation/steps.csv" >open.csv
     expect 0 "$ORRERY" validate open.csv --explain open
     for line in 'recompute: least .*# chosen: column recompute is empty' 'microbatch: best .*# chosen: column microbatch is empty' \
+        'sequence_parallel: auto .*# chosen: column sequence_parallel is empty' \
         'sharding: auto .*# chosen: column zero is empty' 'attention: auto .*# chosen: column attention is empty'; do
         grep -q "$line" out
     done

@@ -67,7 +67,7 @@ static void read_run(struct cells *c, struct validate_run *run)
     run->model.positions =
         *run->model.positions != '\0' ? run->model.positions : position_names[POSITION_LEARNED];
     run->recompute = recompute_names[RECOMPUTE_NONE];
-    run->model.tied_embeddings = true;
+    run->model.tied_embeddings = FLAG_TRUE;
     bool vocabulary = run->model.vocabulary > 0;
     run->model.vocabulary = vocabulary ? run->model.vocabulary : GPT_VOCABULARY;
     run->layout.ends_count = run->layout.pp > 1 && (run->model.layers + 2) % run->layout.pp == 0;

@@ -17,7 +17,7 @@ static void read_model(struct cells *c, struct validate_run *r)
     r->model.vocabulary = validate_cells_count(c, "vocab", 0);
     r->model.ffn = validate_cells_word(c, "ffn");
     r->model.positions = validate_cells_word(c, "positions");
-    r->model.tied_embeddings = validate_cells_count(c, "tied_embeddings", 0) > 0;
+    r->model.tied_embeddings = validate_cells_flag(c, "tied_embeddings");
     r->model.experts = validate_cells_count(c, "experts", 0);
     r->model.experts_per_token = validate_cells_count(c, "experts_per_token", 0);
     r->model.moe_ffn_hidden = validate_cells_count(c, "moe_ffn_hidden", 0);
@@ -63,10 +63,10 @@ void validate_run_read(struct cells *c, struct validate_run *r)
     r->layout.pp = validate_cells_count(c, "pp", 1);
     r->layout.dp = validate_cells_count(c, "dp", 0);
     r->layout.cp = validate_cells_count(c, "cp", 1);
-    r->layout.ep = validate_cells_count(c, "ep", 1);
+    r->layout.ep = validate_cells_count(c, "ep", 0);
     r->layout.vpp = validate_cells_count(c, "vpp", 0);
     r->layout.zero = validate_cells_count(c, "zero", ZERO_UNKNOWN);
-    r->layout.sequence_parallel = validate_cells_count(c, "sequence_parallel", 0) > 0;
+    r->layout.sequence_parallel = validate_cells_flag(c, "sequence_parallel");
     r->layout.microbatch = validate_cells_count(c, "microbatch", 0);
     r->recompute = validate_cells_word(c, "recompute");
     r->attention = validate_cells_word(c, "attention");

@@ -8,21 +8,22 @@
 #ifndef ORRERY_ANALYSIS_VALIDATE_ROWS_VALIDATE_RUN_H
 #define ORRERY_ANALYSIS_VALIDATE_ROWS_VALIDATE_RUN_H
 
+#include "analysis/validate/table/validate_cells.h"
 #include "analysis/validate/table/validate_text.h"
 #include "scenarios/assemble/scenario.h"
 
 enum {
     ZERO_UNKNOWN = 99
 };
-struct validate_run_model { /* 0, "" and ZERO_UNKNOWN: not said */
+struct validate_run_model { /* 0, "", FLAG_UNSAID and ZERO_UNKNOWN: not said */
     uint64_t layers, hidden, heads, kv_heads, head_size, ffn_hidden, vocabulary;
     uint64_t experts, experts_per_token, moe_ffn_hidden, shared_experts, dense_layers;
     const char *ffn, *positions;
-    bool tied_embeddings;
+    enum cell_flag tied_embeddings;
 };
 struct validate_run_layout {
     uint64_t tp, pp, dp, cp, ep, vpp, zero, microbatch;
-    bool sequence_parallel;
+    enum cell_flag sequence_parallel;
     bool ends_count; /* embedding and head count as layers of the pipeline */
 };
 struct validate_run_says {

@@ -42,9 +42,14 @@ static void add_count(const struct writer *w, const char *key, const char *colum
                           (unsigned long long)count);
 }
 
-static void add_flag(const struct writer *w, const char *key, const char *column, bool flag)
+/* `unsaid`: what stands for a cell that is empty. */
+static void add_flag(const struct writer *w, const char *key, const char *column,
+                     enum cell_flag flag, const char *unsaid)
 {
-    validate_text_key(w->text, key, column_origin(w, column).s, "%s", flag ? "true" : "false");
+    validate_text_key(w->text, key, column_origin(w, column).s, "%s",
+                      flag == FLAG_UNSAID ? unsaid
+                      : flag == FLAG_TRUE ? "true"
+                                          : "false");
 }
 
 /* Families: gated blocks come with RMS norms, others with LayerNorm; linear layers have biases, and
@@ -54,7 +59,8 @@ static void add_family(const struct writer *w)
     const struct validate_run *r = w->run;
     bool gated = *r->model.ffn == '\0' || strcmp(r->model.ffn, ffn_names[FFN_SWIGLU]) == 0;
     bool learned = strcmp(r->model.positions, position_names[POSITION_LEARNED]) == 0;
-    add_flag(w, "tied_embeddings", "tied_embeddings", r->model.tied_embeddings);
+    if (r->model.tied_embeddings != FLAG_UNSAID || w->alike == NULL)
+        add_flag(w, "tied_embeddings", "tied_embeddings", r->model.tied_embeddings, "false");
     validate_text_key(w->text, "norm",
                       gated ? "chosen: gated blocks come with RMS norms"
                             : "chosen: blocks that are not gated come with LayerNorm",
@@ -207,14 +213,17 @@ static void add_layout(const struct writer *w)
     validate_text_open(w->text, "layout");
     add_schedule(w);
     add_recompute(w);
-    add_flag(w, "sequence_parallel", "sequence_parallel", r->layout.sequence_parallel);
+    add_flag(w, "sequence_parallel", "sequence_parallel", r->layout.sequence_parallel, READER_AUTO);
     add_sharding(w);
     add_count(w, "tp", "tp", r->layout.tp);
     add_count(w, "pp", "pp", r->layout.pp);
     add_count(w, "dp", "dp", r->layout.dp);
     add_count(w, "cp", "cp", r->layout.cp);
     add_chunks(w);
-    add_count(w, "ep", "ep", r->model.experts > 0 || r->layout.ep > 1 ? r->layout.ep : 0);
+    if (r->model.experts > 0 && r->layout.ep == 0)
+        leave_open(w, "ep", "ep", READER_BEST);
+    else
+        add_count(w, "ep", "ep", r->model.experts > 0 || r->layout.ep > 1 ? r->layout.ep : 0);
     if (r->layout.microbatch > 0)
         add_count(w, "microbatch", "microbatch", r->layout.microbatch);
     else

@@ -110,7 +110,7 @@ static bool able(const struct software_profile *profile, const struct validate_r
     bool fused = *run->attention != '\0' &&
                  strcmp(run->attention, attention_kernel_names[ATTENTION_MATH]) != 0;
     bool selective = strcmp(run->recompute, recompute_names[RECOMPUTE_SELECTIVE]) == 0;
-    return (!run->layout.sequence_parallel || profile->offers.sequence_parallelism) &&
+    return (run->layout.sequence_parallel != FLAG_TRUE || profile->offers.sequence_parallelism) &&
            (!selective || profile->offers.selective_recompute ||
             profile->offers.operator_recompute) &&
            (!profile->offers.experts_alone || run->model.experts > 0) && runs_as(profile, run) &&

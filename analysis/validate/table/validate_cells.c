@@ -52,6 +52,19 @@ uint64_t validate_cells_count(struct cells *c, const char *column, uint64_t fall
     return (uint64_t)value;
 }
 
+enum cell_flag validate_cells_flag(struct cells *c, const char *column)
+{
+    const char *cell = csv_cell(c->csv, c->record, column);
+    double value = 0.0;
+    if (*cell == '\0')
+        return FLAG_UNSAID;
+    if (!parse(cell, &value) || (value != 0.0 && value != 1.0)) {
+        bad(c, column, cell, "0 or 1");
+        return FLAG_UNSAID;
+    }
+    return value == 1.0 ? FLAG_TRUE : FLAG_FALSE;
+}
+
 void validate_cells_measured(struct cells *c, const char *column, double unit,
                              struct validate_value *value)
 {

@@ -168,12 +168,19 @@ static void test_reasons_of_refusals(void **state)
     static const struct {
         const char *cell, *value;
         enum refusal why;
-    } rows[] = {{"layers", "4x", REFUSAL_CELLS},          {"gpus", "12", REFUSAL_HARDWARE},
-                {"gpu", "abacus", REFUSAL_HARDWARE},      {"fabric", "string", REFUSAL_HARDWARE},
-                {"software", "nobody", REFUSAL_SOFTWARE}, {"schedule", "lifo", REFUSAL_SCHEDULE},
-                {"experts", "8", REFUSAL_LAYOUT},         {"ep", "2", REFUSAL_LAYOUT},
-                {"heads", "3", REFUSAL_LAYOUT},           {"tp", "3", REFUSAL_LAYOUT},
-                {"global_batch", "17", REFUSAL_LAYOUT},   {"gpu", "a100-80gb-sxm", REFUSAL_NONE}};
+    } rows[] = {{"layers", "4x", REFUSAL_CELLS},
+                {"gpus", "12", REFUSAL_HARDWARE},
+                {"gpu", "abacus", REFUSAL_HARDWARE},
+                {"fabric", "string", REFUSAL_HARDWARE},
+                {"software", "nobody", REFUSAL_SOFTWARE},
+                {"schedule", "lifo", REFUSAL_SCHEDULE},
+                {"experts", "8", REFUSAL_LAYOUT},
+                {"ep", "2", REFUSAL_LAYOUT},
+                {"heads", "3", REFUSAL_LAYOUT},
+                {"tp", "3", REFUSAL_LAYOUT},
+                {"sequence_parallel", "2", REFUSAL_CELLS},
+                {"global_batch", "17", REFUSAL_LAYOUT},
+                {"gpu", "a100-80gb-sxm", REFUSAL_NONE}};
     char text[4096];
     struct world w = begin();
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -258,7 +265,16 @@ static void test_what_a_row_assumes(void **state)
                 {{"layers", "6", "vpp", "4", "schedule", "interleaved"}, "even_stages", false},
                 {{"layers", "8", "vpp", "3", "schedule", "interleaved"}, "even_stages", true},
                 {{"layers", "60", DEEPSEEK}, "mtp_layers: 0", true},
-                {{"layers", "61", DEEPSEEK}, "mtp_layers: 0", false}};
+                {{"layers", "61", DEEPSEEK}, "mtp_layers: 0", false},
+                {{"sequence_parallel", ""}, "sequence_parallel: auto ", true},
+                {{"sequence_parallel", "0"}, "sequence_parallel: false ", true},
+                {{"sequence_parallel", "1"}, "sequence_parallel: true ", true},
+                {{"tied_embeddings", ""}, "tied_embeddings: false ", true},
+                {{"layers", "61", DEEPSEEK}, "tied_embeddings:", false},
+                {{"layers", "61", "tied_embeddings", "1", DEEPSEEK}, "tied_embeddings: true", true},
+                {{"layers", "61", "ep", "", DEEPSEEK}, "ep: best ", true},
+                {{"layers", "61", "ep", "8", DEEPSEEK}, "ep: 8 ", true},
+                {{"ep", ""}, "ep:", false}};
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct world w = begin();
         char text[8192], *told = NULL;
@@ -320,7 +336,7 @@ static void test_what_a_version_can_do(void **state)
     assert_true(validate_version(versions, &run)->version.year > oldest);
     run.recompute = "full";
     assert_true(validate_version(versions, &run)->version.year == oldest);
-    run.layout.sequence_parallel = true;
+    run.layout.sequence_parallel = FLAG_TRUE;
     uint64_t later = validate_version(versions, &run)->version.year;
     run.attention = "flash2";
     uint64_t latest = validate_version(versions, &run)->version.year;

@@ -51,6 +51,14 @@ static void place_replicas(struct builder *b, struct job_spec *job)
     job->replicas_begin = begin;
 }
 
+/* Those of GPUs that idle serve no rank, in a node alone too, whose network nobody builds. */
+static uint64_t nics_in_use(const struct topology_spec *cluster)
+{
+    const struct node_spec *node = &cluster->node;
+    const uint64_t nics = topology_nics(cluster);
+    return nics == node->installed_gpus && node->installed_gpus > 0 ? node->gpus : nics;
+}
+
 /* What follows from the machine alone; the causes and the spares are checked against it. */
 static void fill_machine(struct builder *b)
 {
@@ -58,7 +66,7 @@ static void fill_machine(struct builder *b)
     struct job_spec *job = &b->scenario->job;
     double gpus = (double)c->cluster.node.gpus;
     job->gpus_per_node = (uint32_t)c->cluster.node.gpus;
-    job->nics_per_node = (uint32_t)topology_nics(&c->cluster);
+    job->nics_per_node = (uint32_t)nics_in_use(&c->cluster);
     job->nodes = (uint32_t)(b->layout_sound ? layout_nodes(c) : c->cluster.nodes);
     job->cost.gpu_hour_usd = c->gpu.price_per_hour_usd > 0.0 ? c->gpu.price_per_hour_usd : NAN;
     job->cost.node_power_w = gpus * c->gpu.power.cap_w;

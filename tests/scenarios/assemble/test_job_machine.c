@@ -77,6 +77,31 @@ static void test_where_replicas_and_stages_stand(void **state)
     }
 }
 
+/* Every GPU of this node has a NIC: those of GPUs that idle strike nobody. */
+static void test_nics_of_a_part_of_a_node(void **state)
+{
+    static const struct {
+        const char *cluster;
+        uint32_t nics;
+    } rows[] = {{"gpus: 8", 8},
+                {"gpus: 4", 4},
+                {"gpus: 1", 1},
+                {"nodes: 2", 8},
+                {"gpus: 4, node: {gpus: 8, nics: 2}", 2}};
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "model: {preset: llama3-8b}\ncluster: {gpu: h100-80gb-sxm, %s}\n"
+                 "training: {sequence: 6144, global_batch: 64}\nrun: {duration: 54d}\n",
+                 rows[i].cluster);
+        struct scenario *scenario = weeks_read_text(text);
+        assert_int_equal(scenario->diagnostics.error_count, 0);
+        if (scenario->job.nics_per_node != rows[i].nics)
+            fail_msg("%s: %u NICs", rows[i].cluster, scenario->job.nics_per_node);
+        scenario_destroy(scenario);
+    }
+}
+
 /* An H100 draws 700 W, idle 70 W (its data sheet and a tenth), and costs 2.5 USD an hour. */
 static void test_price_and_power(void **state)
 {
@@ -311,6 +336,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_where_replicas_and_stages_stand),
+        cmocka_unit_test(test_nics_of_a_part_of_a_node),
         cmocka_unit_test(test_price_and_power),
         cmocka_unit_test(test_keys_of_a_run),
         cmocka_unit_test(test_steps_of_tokens),

@@ -181,7 +181,8 @@ bool trial_least_block(struct configuration *c, double usable_bytes)
 double trial_gpu_s_per_token(const struct configuration *c, double usable_bytes)
 {
     struct configuration ideal = *c;
-    struct step_options options = {.brief = true, .usable_bytes = usable_bytes};
+    struct step_options options = {
+        .brief = true, .fitting_only = true, .usable_bytes = usable_bytes};
     struct step *step = NULL;
     struct error error;
     idealise(&ideal, true);
@@ -215,7 +216,11 @@ double trial_gpu_s_by_slope(const struct configuration *c, double usable_bytes)
     set_microbatches(&one, longer - c->layout.pp);
     set_microbatches(&two, longer);
     const double one_s = trial_gpu_s_per_token(&one, usable_bytes) * configuration_tokens(&one);
-    const double two_s = trial_gpu_s_per_token(&two, usable_bytes) * configuration_tokens(&two);
+    const double two_s = isfinite(one_s) ? trial_gpu_s_per_token(&two, usable_bytes) *
+                                               configuration_tokens(&two)
+                                         : INFINITY;
     const double left = (double)(configuration_microbatches(c) - longer) / (double)c->layout.pp;
+    if (!isfinite(two_s))
+        return INFINITY;
     return (two_s + left * (two_s - one_s)) / configuration_tokens(c);
 }

@@ -32,10 +32,10 @@ extern const struct param storage_params[];
 extern const unsigned storage_param_count;
 
 /* False with a sentence where this cluster cannot use the tier: no NIC for a path by NIC, fewer
- * other nodes than copies in memory, more bytes in a node's memory than it has (two checkpoints:
- * the old one is dropped when the new one is whole). */
+ * other nodes than copies in memory, more bytes in a node's memory than it has (`keep` checkpoints
+ * and one more: the oldest is dropped when the new one is whole). */
 bool storage_check(const struct configuration *c, const struct storage_tier *tier,
-                   double bytes_per_parameter, struct error *error);
+                   double bytes_per_parameter, uint64_t keep, struct error *error);
 
 /* What a checkpoint keeps for each parameter: the weight, the master copy where there is one, and
  * the moments; gradients are not kept. 14 for bf16 with Adam. */

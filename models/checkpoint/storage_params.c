@@ -2,6 +2,7 @@
  * scenarios/catalogue/storage.yaml with their sources; a default here is no cap at all. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "models/checkpoint/checkpoint_kind.h"
 #include "models/checkpoint/storage.h"
@@ -63,20 +64,25 @@ static double node_bytes(const struct configuration *c, double bytes_per_paramet
 }
 
 static bool check_memory(const struct configuration *c, const struct storage_tier *tier,
-                         double bytes_per_parameter, struct error *error)
+                         double bytes_per_parameter, uint64_t keep, struct error *error)
 {
-    const double versions = 2.0;
-    double room = c->cluster.node.host.memory_bytes;
-    double bytes = versions * node_bytes(c, bytes_per_parameter) * (double)tier->copies;
-    return !(room > 0.0) || bytes <= room ||
-           error_set(error,
-                     "%s must hold two checkpoints, %.3g GB in a node's memory of %.3g GB: spread "
-                     "the state over more nodes, or keep it elsewhere",
-                     tier->name, bytes / GIGA, room / GIGA);
+    const double room = c->cluster.node.host.memory_bytes;
+    const double each = node_bytes(c, bytes_per_parameter) * (double)tier->copies;
+    const double bytes = ((double)keep + 1.0) * each, most = floor(room / each) - 1.0;
+    char fewer[64] = "";
+    if (!(room > 0.0) || bytes <= room)
+        return true;
+    if (most >= 1.0)
+        snprintf(fewer, sizeof fewer, "keep at most %.0f, ", most);
+    return error_set(error,
+                     "%s must hold %" PRIu64 " checkpoint%s and the one being written, %.3g GB in "
+                     "a node's memory of %.3g GB: %sspread the state over more nodes, or keep it "
+                     "elsewhere",
+                     tier->name, keep, keep == 1 ? "" : "s", bytes / GIGA, room / GIGA, fewer);
 }
 
 bool storage_check(const struct configuration *c, const struct storage_tier *tier,
-                   double bytes_per_parameter, struct error *error)
+                   double bytes_per_parameter, uint64_t keep, struct error *error)
 {
     bool others = tier->path == STORAGE_NIC && tier->memory;
     if (!(c->cluster.node.pcie.bytes_per_s > 0.0)) {
@@ -96,5 +102,5 @@ bool storage_check(const struct configuration *c, const struct storage_tier *tie
                          " nodes in all",
                          tier->name, tier->copies, c->cluster.nodes);
     }
-    return !tier->memory || check_memory(c, tier, bytes_per_parameter, error);
+    return !tier->memory || check_memory(c, tier, bytes_per_parameter, keep, error);
 }

@@ -164,7 +164,7 @@ void build_checkpoint_complete(struct builder *b)
         spec->bytes_per_parameter = storage_bytes_per_parameter(c);
     for (unsigned i = 0; i < storage->tier_count && !b->layout_open; i++) {
         struct error error = {""};
-        if (!storage_check(c, &storage->tiers[i], spec->bytes_per_parameter, &error))
+        if (!storage_check(c, &storage->tiers[i], spec->bytes_per_parameter, spec->keep, &error))
             problems_error(b->problems, where, "checkpoint.storage: %s", error.text);
     }
 }

@@ -51,7 +51,7 @@ double checkpoint_floor_s(const struct checkpoint_plan *plan, double share_ratio
     CHECK(share_ratio > 0.0);
     for (unsigned i = 0; i < plan->level_count; i++) {
         const struct checkpoint_level *level = &plan->levels[i];
-        double each_s = level->memory ? 0.0 : level->transfer_s / (double)level->every;
+        double each_s = level->memory ? 0.0 : level->wear_s / (double)level->every;
         floor_s = fmax(floor_s, each_s / share_ratio);
     }
     return floor_s;

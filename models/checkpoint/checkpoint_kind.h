@@ -50,6 +50,7 @@ struct checkpoint_level {
     bool memory;
     double bytes;      /* that a save moves there; 0: not known */
     double transfer_s; /* how long they flow; 0: not known */
+    double wear_s;     /* how long they would at the tier's own rate: what drives wear by */
 };
 struct checkpoint_plan {
     struct checkpoint_level levels[CHECKPOINT_LEVEL_MAX]; /* from the fastest to the safest */
@@ -94,8 +95,8 @@ double checkpoint_daly_s(double stall_s, double mtbf_s);
 #define CHECKPOINT_WEAR_RATIO 0.011
 #define CHECKPOINT_WARRANTY_S (5.0 * YEAR)
 
-/* The shortest interval between saves in which drives are written no longer than `share_ratio` of
- * the time, by the level that asks for most; 0 where all is kept in memory. */
+/* The shortest interval between saves in which drives are written, at their own rate, no longer
+ * than `share_ratio` of the time, by the level that asks for most; 0: all is kept in memory. */
 double checkpoint_floor_s(const struct checkpoint_plan *plan, double share_ratio);
 
 /* For kinds that write in the background. A save takes a snapshot of the state: a copy to host

@@ -54,6 +54,7 @@ static void override(const struct checkpoint_request *request, struct checkpoint
         }
         if (request->stall_s >= 0.0 && !request->kind->background)
             level->transfer_s = request->stall_s;
+        level->wear_s = fmin(level->wear_s, level->transfer_s);
         if (request->load_s >= 0.0)
             level->load_s = request->load_s;
     }

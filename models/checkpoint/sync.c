@@ -20,6 +20,7 @@ static void plan(const struct kind_options *options, const struct checkpoint_pac
         .memory = tiers[0].memory,
         .bytes = tiers[0].bytes,
         .transfer_s = tiers[0].transfer_s,
+        .wear_s = tiers[0].transfer_s,
     };
 }
 

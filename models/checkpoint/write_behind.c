@@ -51,6 +51,7 @@ void checkpoint_write_behind(const struct checkpoint_pace *pace, double hidden_r
             .memory = order[i]->memory,
             .bytes = order[i]->bytes,
             .transfer_s = order[i]->transfer_s,
+            .wear_s = order[i]->transfer_s,
         };
     }
 }

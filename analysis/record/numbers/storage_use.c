@@ -32,9 +32,9 @@ bool storage_use_warning(const struct job_record *record, unsigned level, char *
 {
     const double too_soon_s = 1.0 * YEAR;
     const struct checkpoint_level *of = &record->spec.checkpoint.plan.levels[level];
-    struct storage_use storage;
-    storage_use_of(record, level, &storage);
-    double worn_s = CHECKPOINT_WARRANTY_S * CHECKPOINT_WEAR_RATIO / storage.busy_ratio;
+    const double full_ratio =
+        (double)record->result.copies[level] * of->wear_s / record->result.wall_s;
+    const double worn_s = CHECKPOINT_WARRANTY_S * CHECKPOINT_WEAR_RATIO / full_ratio;
     if (of->persist_s > period_s(record, level)) {
         snprintf(text, size,
                  "a save is durable %s after its stall, but the next one is due after %s of work: "
@@ -43,11 +43,12 @@ bool storage_use_warning(const struct job_record *record, unsigned level, char *
         return true;
     }
     if (!of->memory && worn_s < too_soon_s) {
-        snprintf(text, size,
-                 "%s is written %s of the time: drives that are warranted for one write a day are "
-                 "worn out after %s; save less often, or the other times to memory",
-                 format_shown(of->tier).s, format_percent(storage.busy_ratio).s,
-                 format_time(worn_s).s);
+        snprintf(
+            text, size,
+            "%s is written %s of the time, counted at its full rate: drives that are warranted for "
+            "one write a day are worn out after %s; save less often, or the other times to "
+            "memory",
+            format_shown(of->tier).s, format_percent(full_ratio).s, format_time(worn_s).s);
         return true;
     }
     return false;

@@ -199,6 +199,11 @@ static void test_overridden_flow(void **state)
     request.stall_s = 7.0;
     checkpoint_plan_build(&c, t, &request, &plan);
     assert_true(plan.levels[0].stall_s == 7.0 && plan.levels[0].transfer_s == 7.0);
+    /* The same bytes, more slowly, wear no more; faster than the tier was taken for: as told. */
+    assert_close(plan.levels[0].wear_s, largest_shard(&c) / (10 * GIGA));
+    request.stall_s = plan.levels[0].wear_s / 4;
+    checkpoint_plan_build(&c, t, &request, &plan);
+    assert_true(plan.levels[0].wear_s == request.stall_s);
     condition_destroy(t);
 }
 

@@ -23,8 +23,11 @@ static struct job_record saved(double bytes, double transfer_s, uint64_t copies,
     checkpoint->keep = keep;
     checkpoint->plan.level_count = 2;
     checkpoint->plan.levels[0] = (struct checkpoint_level){.tier = "first", .every = 7};
-    checkpoint->plan.levels[1] = (struct checkpoint_level){
-        .tier = "drives", .bytes = bytes, .transfer_s = transfer_s, .every = 1};
+    checkpoint->plan.levels[1] = (struct checkpoint_level){.tier = "drives",
+                                                           .bytes = bytes,
+                                                           .transfer_s = transfer_s,
+                                                           .wear_s = transfer_s,
+                                                           .every = 1};
     r.result.copies[0] = 99;
     r.result.copies[1] = copies;
     r.result.wall_s = 1000.0;
@@ -103,9 +106,11 @@ static void test_worn_drives(void **state)
         r.spec.checkpoint.plan.levels[1].memory = cases[i].memory;
         assert_int_equal(storage_use_warning(&r, 1, text, sizeof text), cases[i].worn);
         if (cases[i].busy_s == 110.0)
-            assert_string_equal(text, "drives is written 11.0 % of the time: drives that are "
-                                      "warranted for one write a day are worn out after 183 d; "
-                                      "save less often, or the other times to memory");
+            assert_string_equal(
+                text,
+                "drives is written 11.0 % of the time, counted at its full rate: drives that are "
+                "warranted for one write a day are worn out after 183 d; "
+                "save less often, or the other times to memory");
         condition_destroy(r.conditions);
     }
 }

@@ -5,6 +5,9 @@
  * Anything else is played: the weeks of the scenario itself, with the same failures for each
  * interval (common random numbers), in three steps.
  *
+ * Steps are played without their noise: it has the mean 1 and averages out between two saves, but
+ * each step would have to be drawn.
+ *
  * 1. The closed form for the mean save; then each interval twice the one before, up to the whole
  *    work; then each half of it, down to the shortest that the storage can follow. The search does
  *    not stop early: the cost may have steps, since copies that do not reach back to before a
@@ -225,6 +228,7 @@ static double searched_s(const struct job_spec *spec, double closed_s, double al
     double persist_s, each_s;
     storage_paces(&spec->checkpoint.plan, &persist_s, &each_s);
     trial->spec = *spec;
+    trial->spec.step_noise_sigma = 0.0; /* of mean 1, and as long at any interval */
     trial->high_s = all_s;
     trial->low_s = fmax(fmin(closed_s, all_s) / REACH_DOWN, step_s);
     trial->low_s = fmin(fmax(trial->low_s, fmax(each_s, spec->checkpoint.floor_s)), all_s);

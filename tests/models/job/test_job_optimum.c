@@ -65,9 +65,9 @@ static void test_ends_of_the_interval(void **state)
     job.spec.duration_s = 700.0;
     assert_true(interval_of(&job, "sync") == 10.0);
     checkpoint->write_share_ratio = 0.25;
-    checkpoint->plan.levels[0].transfer_s = 8.0;
+    checkpoint->plan.levels[0].wear_s = 8.0;
     assert_true(interval_of(&job, "sync") == 32.0);
-    checkpoint->plan.levels[0].transfer_s = 2.0; /* asks for 8 s: the step is longer */
+    checkpoint->plan.levels[0].wear_s = 2.0; /* asks for 8 s: the step is longer */
     assert_true(interval_of(&job, "sync") == 10.0);
     checkpoint->interval_steps = 3; /* given: nothing is sought */
     assert_true(interval_of(&job, "sync") == 0.0);
@@ -382,6 +382,19 @@ static void test_none_is_better(void **state)
     }
 }
 
+/* The noise of steps, of mean 1, is not drawn: the same interval is found, in no more time. */
+static void test_noise_is_not_searched(void **state)
+{
+    for (unsigned w = 0; w < sizeof worlds / sizeof worlds[0]; w += 4) {
+        struct job_case job;
+        make_world(&worlds[w], &job);
+        const double found_s = interval_of(&job, worlds[w].policy);
+        job.spec.step_noise_sigma = 0.5;
+        assert_true(interval_of(&job, worlds[w].policy) == found_s);
+        job_case_free(&job);
+    }
+}
+
 static double optimum_of_silent(double keep, double found_after_s)
 {
     struct world world = worlds[2];
@@ -446,6 +459,7 @@ int main(void)
         cmocka_unit_test(test_search_reaches_its_lower_end),
         cmocka_unit_test(test_search_tries_what_it_promises),
         cmocka_unit_test(test_none_is_better),
+        cmocka_unit_test(test_noise_is_not_searched),
         cmocka_unit_test(test_kept_copies_reach_back),
         cmocka_unit_test(test_rules),
     };

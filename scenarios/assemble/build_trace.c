@@ -140,12 +140,12 @@ static void add_groups(struct builder *b, const struct value *item, const struct
     }
 }
 
-static bool check_rows(struct builder *b, const struct failure_cause *like,
-                       const struct trace_row *rows, size_t count)
+static bool check_rows(struct builder *b, const struct failure_keys *keys,
+                       const struct failure_cause *like, const struct trace *trace)
 {
     unsigned bad = 0;
-    for (size_t i = 0; i < count && bad < PROBLEM_MAX; i++)
-        bad += check_row(b, like, &rows[i]) ? 0 : 1;
+    for (size_t i = 0; i < trace->count && bad < PROBLEM_MAX; i++)
+        bad += !taken(keys, &trace->rows[i]) || check_row(b, like, &trace->rows[i]) ? 0 : 1;
     return bad == 0;
 }
 
@@ -160,7 +160,7 @@ void build_trace(struct builder *b, const struct value *item, const char *path,
     const struct trace_file file = {section_file(b, key, keys->trace, where), key, where};
     if (file.path == NULL || !trace_read(b->arena, &file, b->problems, &trace))
         return;
-    if (!b->cluster_sound || !check_rows(b, like, trace.rows, trace.count))
+    if (!b->cluster_sound || !check_rows(b, keys, like, &trace))
         return;
     if (!deal(b, keys, trace.rows, trace.count, groups))
         problems_error(b->problems, file.where, "%s: more than %d causes in one trace", file.key,

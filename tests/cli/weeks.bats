@@ -154,6 +154,41 @@ figures() { "$ORRERY" run weeks.yaml --no-db --json "$@" | grep -v job_mtbf_s | 
     [ "$status" -eq 1 ]
 }
 
+@test "weeks: a trace says what must stand beside it, or is refused" {
+    local domain="cause: a, unit: domain, domain_nodes: 4, mtbf: 20d"
+    local slow="cause: it's slow, unit: gpu, mtbf: 1y, effect: slow, slow: 0.5, slow_time: 1d, detect: {mean: 2h, law: lognormal, shape: 0.5}"
+    local corrupt="cause: c, unit: gpu, mtbf: 1y, effect: corrupt, detect: 1h"
+    local late="cause: d, unit: node, mtbf: 1y, detect: 40min"
+    local -a same=(--set "failures=[{$domain}, {$slow}, {$corrupt}, {$late}]" --set checkpoint.keep=50)
+    expect 0 "$ORRERY" run weeks.yaml --db a.db "${same[@]}"
+    expect 0 "$ORRERY" export a.db --format failures --output t.csv
+    said "note: a row holds no more than time, unit and repair; replay with"
+    said '{cause: "a", law: trace, trace: FILE, rows: "a", domain_nodes: 4}'
+    "$ORRERY" run weeks.yaml --no-db --json "${same[@]}" >drawn
+    expect 0 "$ORRERY" run weeks.yaml --no-db --json --set checkpoint.keep=50 \
+        --set "failures=[$(sed -n 's/^  - //p' err | sed 's/trace: FILE/trace: t.csv/' | paste -sd,)]"
+    [ "$(value failures drawn)" -gt 20 ] && [ "$(value failures drawn)" = "$(value failures out)" ]
+    awk "BEGIN { d = $(value goodput drawn) - $(value goodput out); exit !(d * d < 1e-20) }"
+    # A shock that strikes a part of its domain: no row says which nodes fell.
+    expect 0 "$ORRERY" run weeks.yaml --db part.db --set 'failures=[{cause: s, unit: domain, domain_nodes: 4, mtbf: 20d, law: shock, hit: 0.5}]'
+    expect 1 "$ORRERY" export part.db --format failures --output p.csv
+    said "a shock of 's' strikes each node of its domain with probability 0.5"
+    said "run it with \`hit: 1\`"
+    [ ! -e p.csv ]
+}
+
+@test "weeks: replicas that stop alone do not stop the job" {
+    local -a same=(--set 'failures=[{cause: g, unit: gpu, mtbf: 300d}, {cause: j, unit: job, mtbf: 30d}]' --set run.duration=60d)
+    expect 0 "$ORRERY" run weeks.yaml --db r.db --set recovery.policy=replica-level "${same[@]}"
+    [ "$(sql r.db "select replica_interruptions = (select count(*) from interruption where others_went_on) from run")" = 1 ]
+    [ "$(sql r.db "select replica_interruptions > 10 from run")" = 1 ]
+    shows "$(sql r.db "select printf('which stopped the job %d time%s, and replicas alone %d times:', interruptions - replica_interruptions,
+        iif(interruptions - replica_interruptions = 1, '', 's'), replica_interruptions) from run")"
+    expect 0 "$ORRERY" run weeks.yaml --db h.db --set recovery.policy=hot-spare "${same[@]}"
+    lacks "replicas alone" out
+    [ "$(sql h.db "select replica_interruptions from run")" = 0 ]
+}
+
 @test "weeks: what is wrong is refused with line, caret and remedy" {
     printf 'at,unit_kind,unit,cause,repair\n1h,gpu,999,x,\n' >t.csv
     expect 3 "$ORRERY" run weeks.yaml --set 'failures=[{cause: log, law: trace, trace: t.csv}]'

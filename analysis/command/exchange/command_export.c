@@ -144,7 +144,8 @@ static const char *const format_names[] = {"chrome", "csv", "svg", "failures", N
 static const struct option options[] = {
     {"--format", OPTION_CHOICE, FIELD(format), "FORMAT", format_names,
      "chrome: trace events for ui.perfetto.dev; csv: one table or view; svg: as --svg gantt; "
-     "failures: the failures of weeks, as `law: trace` reads them"},
+     "failures: the failures of weeks, as `law: trace` reads them; what must stand beside the "
+     "trace is said on stderr"},
     {"--svg", OPTION_CHOICE, FIELD_GIVEN(picture, has_picture), "PICTURE", picture_names,
      "a picture: the pipeline, memory of the stages, where the step goes, layouts by memory and "
      "speed (of a study), the curve of a study, kernels under the roof, which hardware matters, "
@@ -194,7 +195,7 @@ static int write_format(const struct export_arguments *arguments, struct query *
     } else if (arguments->format == EXPORT_SVG) {
         good = export_picture(arguments, query, PICTURE_gantt, out, &error);
     } else if (arguments->format == EXPORT_FAILURES) {
-        good = export_trace(query, out, &error);
+        good = export_trace(query, out, &error) && export_trace_beside(query, notes, &error);
     } else {
         good =
             export_chrome(query, arguments->has_rank ? (int64_t)arguments->rank : -1, out, &error);

@@ -23,6 +23,7 @@ static void note_interruption(void *context, const struct interruption *one)
 {
     struct job_record *r = context;
     r->stops[one->cause]++;
+    r->of_replicas += one->others_went_on;
     if (!room(r, r->interruption_count))
         return;
     LIST_ROOM(r->arena, r->interruptions, (uint32_t)r->interruption_count, 1, r->interruption_room);

@@ -28,6 +28,7 @@ struct job_record {
     uint32_t failure_room, interruption_room, save_room;
     bool cut;               /* more came than are kept */
     uint64_t *stops;        /* interruptions by cause */
+    uint64_t of_replicas;   /* interruptions in which the other replicas went on */
     double mean_stall_s;    /* of a checkpoint, over the levels that are not saved each time */
     unsigned step_variants; /* conditions that were simulated */
 };

@@ -223,7 +223,9 @@
     X(trace_rows_skipped, INTEGER, "", trace_rows_skipped, WEEKS, NO, 0,                           \
       "rows of a failure trace without effect", (int64_t)m->weeks->skipped.count)                  \
     X(interruptions, INTEGER, "", interruptions, WEEKS, OF_WEEKS, 0,                               \
-      "failures that stopped the job", (int64_t)m->weeks->interruptions)                           \
+      "failures that stopped the job or replicas of it", (int64_t)m->weeks->interruptions)         \
+    X(replica_interruptions, INTEGER, "", no_key, WEEKS, NO, 0,                                    \
+      "interruptions in which the other replicas went on", (int64_t)m->record->of_replicas)        \
     X(checkpoints, INTEGER, "", checkpoints, WEEKS, OF_WEEKS, 0, "durable checkpoints",            \
       (int64_t)m->weeks->checkpoints)                                                              \
     X(cost_usd, REAL, "USD", cost_usd, WEEKS, OF_WEEKS, 0,                                         \

@@ -9,13 +9,45 @@
 #include "analysis/record/numbers/storage_use.h"
 #include "sim/units.h"
 
+static const char *duration_key(struct arena *arena, const char *key, const struct duration *d)
+{
+    const char *shape =
+        duration_has_shape(d->law) ? arena_format(arena, ", shape: %.17g", d->shape) : "";
+    return arena_format(arena, ", %s: {mean: %.17gs, law: %s%s}", key, d->mean_s,
+                        duration_law_names[d->law], shape);
+}
+
+/* Rows of a trace hold the unit, its repair and whether a restart mends it. The rest, as a scenario
+ * spells it, each key after a comma. */
+static const char *beside_trace(struct arena *arena, const struct failure_cause *cause)
+{
+    const char *domain = "", *effect = "", *well = "", *detect = "";
+    if (cause->unit == UNIT_DOMAIN)
+        domain = arena_format(arena, ", domain_nodes: %" PRIu64, cause->domain_nodes);
+    if (cause->effect != EFFECT_STOP)
+        effect = arena_format(arena, ", effect: %s", failure_effect_names[cause->effect]);
+    if (cause->effect == EFFECT_SLOW) {
+        effect = arena_format(arena, "%s, slow: %.17g%s", effect, cause->slow_ratio,
+                              cause->slow_link ? ", slow_link: true" : "");
+        if (cause->slow_time.mean_s > 0.0)
+            well = duration_key(arena, "slow_time", &cause->slow_time);
+    }
+    if (cause->detect.mean_s >= 0.0)
+        detect = duration_key(arena, "detect", &cause->detect);
+    return arena_format(arena, "%s%s%s%s", domain, effect, well, detect);
+}
+
 static void take_causes(const struct job_record *r, struct record *out)
 {
     struct failure_cause_row *row = record_add(out, ROW_failure_cause, r->spec.cause_count);
     for (uint32_t i = 0; i < r->spec.cause_count; i++) {
         const struct failure_cause *cause = &r->spec.causes[i];
-        *row++ = (struct failure_cause_row){cause->name, failure_unit_names[cause->unit],
-                                            (int64_t)r->stops[i]};
+        *row++ = (struct failure_cause_row){
+            .name = cause->name,
+            .unit = failure_unit_names[cause->unit],
+            .interruptions = (int64_t)r->stops[i],
+            .beside = beside_trace(r->arena, cause),
+            .hit_ratio = cause->kind->hit_ratio ? cause->kind->hit_ratio(&cause->options) : 1.0};
     }
 }
 

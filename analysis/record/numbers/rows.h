@@ -91,7 +91,11 @@
 #define COLUMNS_failure_cause(X, t)                                                                \
     X(t, TEXT, name, "", "name of the cause in the scenario")                                      \
     X(t, TEXT, unit, "", "gpu, nic, node, domain or job")                                          \
-    X(t, INTEGER, interruptions, "", "failures of this cause that stopped the job")
+    X(t, INTEGER, interruptions, "",                                                               \
+      "failures of this cause that stopped the job or replicas of it")                             \
+    X(t, TEXT, beside, "",                                                                         \
+      "keys of the cause that a trace of its failures does not hold, to stand beside it")          \
+    X(t, REAL, hit_ratio, "1", "probability that a node of a struck domain fails")
 
 #define COLUMNS_interruption(X, t)                                                                 \
     X(t, INTEGER, ts, "ns", "when")                                                                \

@@ -19,9 +19,11 @@ const char report_weeks_lines[] =
     "  ETTR         {.ettr_ratio} of the wall clock was productive"
     "{if .ettr_worst_hour_ratio}; in the worst hour {.ettr_worst_hour_ratio}{end}\n"
     "{if .end}  ended        {.end}\n{end}"
-    "  failures     {.failures}, which stopped the job {.interruptions} time{if not .interruptions "
-    "= 1}s{end}"
-    "{if .interruptions > 0}: one every {.wall_s/.interruptions:time}{end}"
+    "  failures     {.failures}, which stopped the job {.stops} time{if not .stops = 1}s{end}"
+    "{if .replica_interruptions > 0}, and replicas alone {.replica_interruptions} "
+    "time{if not .replica_interruptions = 1}s{end}{end}"
+    "{if .interruptions > 0}:{if .replica_interruptions > 0}\n              {end}"
+    " one every {.wall_s/.interruptions:time}{end}"
     "{if .job_mtbf_s} (by the rates {.job_mtbf_s}){end}\n"
     "{if .starts > 0}"
     "               {if .cut}at least: {end}went back to the start {.starts} time"
@@ -178,6 +180,7 @@ void report_weeks_facts(struct fact *weeks, struct fact *o, const struct record 
     set_starts(weeks, record);
     report_messages(weeks, ".skipped", record, "skipped");
     document_flag(weeks, ".lessened", run->degraded_s > meaningless_ratio * run->wall_s);
+    document_count(weeks, ".stops", (uint64_t)(run->interruptions - run->replica_interruptions));
     document_word(weeks, ".end", end_in_words(run->ended));
     document_real(weeks, ".whole_steps_s", IN_SECONDS, whole_steps_s(run));
 }

@@ -107,6 +107,14 @@ YAML
     jq -e '[.layouts[].weeks | .seeds == 16 and .goodput > 0] | all' out
 }
 
+@test "why: a value that the search does not try is said to be none of its" {
+    expect 0 plan $small --why sharding=zero-2
+    shows "the search tries no layout with sharding zero-2"
+    expect 0 plan $small --why sharding=zero-1
+    ! grep -q "tries no layout" out
+    ! grep -q "leaves less of the card" out
+}
+
 @test "plan --why: a rule, a tensor, a slower step" {
     # shellcheck disable=SC2086
     expect 0 plan $small --why tp=1,pp=1,sharding=zero-0,recompute=none

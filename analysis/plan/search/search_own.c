@@ -29,7 +29,7 @@ static struct plan_layout with_cut(const struct plan_layout *layout)
     return out;
 }
 
-static unsigned unsearched(const struct search *s, const struct plan_layout *layout)
+unsigned search_unsearched(const struct search *s, const struct plan_layout *layout)
 {
     const struct plan_layout own = with_cut(layout);
     unsigned keys = 0;
@@ -44,6 +44,11 @@ static unsigned unsearched(const struct search *s, const struct plan_layout *lay
     return keys;
 }
 
+bool search_tight(const struct search *s, const struct search_leader *leader)
+{
+    return leader->peak_reserved_bytes > trial_usable_bytes(s->base, s->question.headroom_ratio);
+}
+
 void search_own_rank(struct search *search, const struct configuration *c, struct search_own *out)
 {
     const double usable_bytes = search->base->gpu.hbm.usable_bytes;
@@ -53,9 +58,8 @@ void search_own_rank(struct search *search, const struct configuration *c, struc
                 search_lead_play(search->base, &out->row, usable_bytes, NULL, &out->leader);
     if (!out->fits)
         return;
-    out->tight = out->leader.peak_reserved_bytes >
-                 trial_usable_bytes(search->base, search->question.headroom_ratio);
-    out->unsearched = unsearched(search, &out->row.layout);
+    out->tight = search_tight(search, &out->leader);
+    out->unsearched = search_unsearched(search, &out->row.layout);
     search_lead_beside(search, &out->leader);
     for (uint32_t i = 0; i < search->leader_count && !out->found; i++) {
         out->found = plan_layout_same(&search->leaders[i].row->layout, &out->row.layout, 0);
@@ -65,9 +69,8 @@ void search_own_rank(struct search *search, const struct configuration *c, struc
         out->rank = search_lead_take(search, &out->leader);
 }
 
-const char *search_own_value(struct arena *arena, const struct search_own *own, enum plan_axis key)
+const char *search_own_value(struct arena *arena, const struct plan_layout *l, enum plan_axis key)
 {
-    const struct plan_layout *l = &own->row.layout;
     if (key == PLAN_EP && l->etp > 0)
         return arena_format(arena, "ep %" PRIu32 " with etp %" PRIu32, l->ep, l->etp);
     return arena_format(arena, "%s %s", plan_axis_names[key], plan_layout_text(arena, l, key));

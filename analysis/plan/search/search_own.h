@@ -24,6 +24,11 @@ struct search_own {
  * was asked. `out` is as long-lived as the search. */
 void search_own_rank(struct search *search, const struct configuration *c, struct search_own *out);
 /* The value of a key as a sentence names it: "schedule dualpipe". */
-const char *search_own_value(struct arena *arena, const struct search_own *own, enum plan_axis key);
+const char *search_own_value(struct arena *arena, const struct plan_layout *l, enum plan_axis key);
+
+/* Keys (a bit each of enum plan_axis) whose value no layout of the search has with the others. */
+unsigned search_unsearched(const struct search *search, const struct plan_layout *layout);
+/* Does it leave less memory free than was asked for? */
+bool search_tight(const struct search *search, const struct search_leader *leader);
 
 #endif

@@ -215,7 +215,7 @@ static const char *own_reason(struct arena *arena, const struct search_own *own)
     for (unsigned key = 0; key < PLAN_AXIS_COUNT; key++)
         if ((own->unsearched >> key & 1u) != 0)
             text = arena_format(arena, "%s%s%s", text, *text != '\0' ? ", " : "",
-                                search_own_value(arena, own, (enum plan_axis)key));
+                                search_own_value(arena, &own->row.layout, (enum plan_axis)key));
     if (*text != '\0')
         return arena_format(arena, ", which has no layout with %s", text);
     return own->tight ? "" : ": it was set aside at pass detail";
@@ -250,7 +250,8 @@ static void set_own(struct fact *in, const struct search_own *own)
     struct fact *values = document_array(o, "not_searched");
     for (unsigned key = 0; key < PLAN_AXIS_COUNT; key++)
         if ((own->unsearched >> key & 1u) != 0)
-            document_word(values, NULL, search_own_value(in->arena, own, (enum plan_axis)key));
+            document_word(values, NULL,
+                          search_own_value(in->arena, &own->row.layout, (enum plan_axis)key));
     document_flag(o, "less_free_than_headroom", own->tight);
 }
 

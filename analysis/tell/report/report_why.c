@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "analysis/plan/search/search_own.h"
 #include "analysis/plan/search/search_weeks.h"
 #include "analysis/tell/report/report_layouts.h"
 #include "sim/units.h"
@@ -38,7 +39,10 @@ const char report_why_lines[] =
     "first {.first_kept} ({.first_goodput})\n"
     "{end}"
     "{each .parts}    {.part<13} {.seconds:+time}\n{end}"
-    "{end}{end}{end}"
+    "{end}{end}"
+    "{if .untried}  the search tries no layout with {.untried} (docs/planning.md)\n{end}"
+    "{if .tight}  it leaves less of the card free than --headroom asks\n{end}"
+    "{end}"
     "{each .overflow}"
     "{if not first_failure}{if .least_bytes}  its state and activations alone take "
     "{.least_bytes}\n{end}{end}"
@@ -118,6 +122,19 @@ static void show_parts(struct fact *in, const double lost_s[PART_COUNT], double 
     }
 }
 
+/* "sharding zero-2": what keeps it out of the search; NULL: nothing. */
+static const char *untried(struct arena *arena, const struct search *search,
+                           const struct plan_layout *layout)
+{
+    const unsigned keys = search_unsearched(search, layout);
+    const char *text = NULL;
+    for (unsigned key = 0; key < PLAN_AXIS_COUNT; key++)
+        if ((keys >> key & 1u) != 0)
+            text = arena_format(arena, "%s%s%s", text != NULL ? text : "", text != NULL ? ", " : "",
+                                search_own_value(arena, layout, (enum plan_axis)key));
+    return text;
+}
+
 /* Beside the first leader. */
 static void show_beside(struct fact *in, const struct search_leader *first,
                         const struct search_verdict *v)
@@ -167,6 +184,8 @@ void report_why(struct fact *in, const struct search *search, const struct searc
         report_leader_facts(lost, &v->leader, v->row, 0);
         document_flag(lost, ".late", v->missed == FATE_DEADLINE);
         document_flag(lost, ".dear", v->missed == FATE_BUDGET);
+        document_word(lost, ".untried", untried(o->arena, search, &v->row->layout));
+        document_flag(lost, ".tight", search_tight(search, &v->leader));
         show_beside(lost, search->leader_count > 0 ? &search->leaders[0] : NULL, v);
     }
     if (!broken && !v->played) {

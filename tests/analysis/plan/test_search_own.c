@@ -207,7 +207,8 @@ static void values_are_named_as_keys_are(void **state)
                                                        "sharding zero-1",
                                                        "sequence_parallel true"};
     for (unsigned key = 0; key < PLAN_AXIS_COUNT; key++)
-        assert_string_equal(search_own_value(arena, &own, (enum plan_axis)key), names[key]);
+        assert_string_equal(search_own_value(arena, &own.row.layout, (enum plan_axis)key),
+                            names[key]);
     arena_destroy(arena);
 }
 

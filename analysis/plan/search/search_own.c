@@ -75,3 +75,13 @@ const char *search_own_value(struct arena *arena, const struct plan_layout *l, e
         return arena_format(arena, "ep %" PRIu32 " with etp %" PRIu32, l->ep, l->etp);
     return arena_format(arena, "%s %s", plan_axis_names[key], plan_layout_text(arena, l, key));
 }
+
+const char *search_own_values(struct arena *arena, const struct plan_layout *l, unsigned keys)
+{
+    const char *text = NULL;
+    for (unsigned key = 0; key < PLAN_AXIS_COUNT; key++)
+        if ((keys >> key & 1u) != 0)
+            text = arena_format(arena, "%s%s%s", text != NULL ? text : "", text != NULL ? ", " : "",
+                                search_own_value(arena, l, (enum plan_axis)key));
+    return text;
+}

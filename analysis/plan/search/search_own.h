@@ -25,6 +25,8 @@ struct search_own {
 void search_own_rank(struct search *search, const struct configuration *c, struct search_own *out);
 /* The value of a key as a sentence names it: "schedule dualpipe". */
 const char *search_own_value(struct arena *arena, const struct plan_layout *l, enum plan_axis key);
+/* Of several keys, a bit each: "schedule dualpipe, ep 8"; NULL: of none. */
+const char *search_own_values(struct arena *arena, const struct plan_layout *l, unsigned keys);
 
 /* Keys (a bit each of enum plan_axis) whose value no layout of the search has with the others. */
 unsigned search_unsearched(const struct search *search, const struct plan_layout *layout);

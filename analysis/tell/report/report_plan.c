@@ -211,13 +211,9 @@ static const char *measured_order(struct arena *arena, const struct search *sear
 /* Why the search did not find what beats it. */
 static const char *own_reason(struct arena *arena, const struct search_own *own)
 {
-    const char *text = "";
-    for (unsigned key = 0; key < PLAN_AXIS_COUNT; key++)
-        if ((own->unsearched >> key & 1u) != 0)
-            text = arena_format(arena, "%s%s%s", text, *text != '\0' ? ", " : "",
-                                search_own_value(arena, &own->row.layout, (enum plan_axis)key));
-    if (*text != '\0')
-        return arena_format(arena, ", which has no layout with %s", text);
+    const char *values = search_own_values(arena, &own->row.layout, own->unsearched);
+    if (values != NULL)
+        return arena_format(arena, ", which has no layout with %s", values);
     return own->tight ? "" : ": it was set aside at pass detail";
 }
 

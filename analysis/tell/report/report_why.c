@@ -122,19 +122,6 @@ static void show_parts(struct fact *in, const double lost_s[PART_COUNT], double 
     }
 }
 
-/* "sharding zero-2": what keeps it out of the search; NULL: nothing. */
-static const char *untried(struct arena *arena, const struct search *search,
-                           const struct plan_layout *layout)
-{
-    const unsigned keys = search_unsearched(search, layout);
-    const char *text = NULL;
-    for (unsigned key = 0; key < PLAN_AXIS_COUNT; key++)
-        if ((keys >> key & 1u) != 0)
-            text = arena_format(arena, "%s%s%s", text != NULL ? text : "", text != NULL ? ", " : "",
-                                search_own_value(arena, layout, (enum plan_axis)key));
-    return text;
-}
-
 /* Beside the first leader. */
 static void show_beside(struct fact *in, const struct search_leader *first,
                         const struct search_verdict *v)
@@ -184,7 +171,9 @@ void report_why(struct fact *in, const struct search *search, const struct searc
         report_leader_facts(lost, &v->leader, v->row, 0);
         document_flag(lost, ".late", v->missed == FATE_DEADLINE);
         document_flag(lost, ".dear", v->missed == FATE_BUDGET);
-        document_word(lost, ".untried", untried(o->arena, search, &v->row->layout));
+        const struct plan_layout *layout = &v->row->layout;
+        document_word(lost, ".untried",
+                      search_own_values(o->arena, layout, search_unsearched(search, layout)));
         document_flag(lost, ".tight", search_tight(search, &v->leader));
         show_beside(lost, search->leader_count > 0 ? &search->leaders[0] : NULL, v);
     }

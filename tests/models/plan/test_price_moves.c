@@ -1,4 +1,4 @@
-/* Moves to which a stated layout is compared: each key has its own, and what a key leaves alone stays
+/* Moves to which a stated layout is compared: each key has its own, and what it leaves alone stays
  * as it is. The list is written here by hand; whether a move wins is not asked. */
 #include <math.h>
 #include <string.h>

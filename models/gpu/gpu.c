@@ -332,10 +332,23 @@ static double attention_time_s(const struct gpu_spec *gpu, const struct kernel *
                 kernel->bytes / gpu_power_stream_bytes_per_s(gpu));
 }
 
-bool gpu_has_attention(const struct gpu_spec *gpu, enum attention_kernel which)
+/* FlashAttention is written for fp16 and bf16, its third release for fp8 as well (README.md of
+ * Dao-AILab/flash-attention; arXiv:2407.08608 section 3.3), cuDNN's for fp16, bf16 and fp8
+ * (documentation of NVIDIA/cudnn-frontend, scaled dot product attention). None takes fp32. */
+bool gpu_attention_takes(enum attention_kernel which, enum peak_kind operands)
+{
+    if (which == ATTENTION_MATH || operands == PEAK_FP16 || operands == PEAK_BF16)
+        return true;
+    return operands == PEAK_FP8 && (which == ATTENTION_FLASH3 || which == ATTENTION_CUDNN);
+}
+
+bool gpu_has_attention(const struct gpu_spec *gpu, enum attention_kernel which,
+                       enum peak_kind operands)
 {
     if (which == ATTENTION_MATH)
         return true;
+    if (!gpu_attention_takes(which, operands))
+        return false;
     for (int causal = 0; causal < 2; causal++)
         if (gpu->attention.forward[which][causal].ceiling_flops_per_s <= 0.0 ||
             gpu->attention.backward[which][causal].ceiling_flops_per_s <= 0.0)

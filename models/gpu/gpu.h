@@ -37,8 +37,12 @@ struct kernel gpu_kernel_memory(const char *name, double bytes, double launches)
 /* How much longer the slowest of `count` cards takes than the mean one, in the mean: ranks that
  * meet in every step go at its pace. 0 for one card. */
 double gpu_slowest_excess_ratio(const struct gpu_spec *gpu, uint64_t count);
-/* Has the card curves for this kernel? (Unfused attention needs none.) */
-bool gpu_has_attention(const struct gpu_spec *gpu, enum attention_kernel which);
+/* Is this kernel written for operands of that format? Unfused attention is of any products. */
+bool gpu_attention_takes(enum attention_kernel which, enum peak_kind operands);
+/* Can the card run this kernel on such operands: has it curves, and the kernel the format? (Unfused
+ * attention needs no curve.) */
+bool gpu_has_attention(const struct gpu_spec *gpu, enum attention_kernel which,
+                       enum peak_kind operands);
 /* Matrix units for fp16 and none for bf16, as cards before Ampere. */
 bool gpu_lacks_bf16(const struct gpu_spec *gpu);
 

@@ -356,14 +356,26 @@ static const char *fastest_precision(const struct gpu_spec *gpu)
     return best->head.name;
 }
 
+static void check_attention(struct rule_report *r)
+{
+    const struct configuration *c = r->c;
+    const enum attention_kernel attention = (enum attention_kernel)c->training.attention;
+    const struct precision *precision = c->training.precision;
+    const char *name = attention_kernel_names[attention];
+    if (!gpu_attention_takes(attention, precision->attention_peak))
+        rule_say(r, false, "training.attention",
+                 "no %s attention kernel takes %s: set training.attention=math, or a training"
+                 ".precision of 16 bits or fewer",
+                 name, precision->head.name);
+    else if (!gpu_has_attention(&c->gpu, attention, precision->attention_peak))
+        rule_say(r, false, "training.attention", "%s has no %s attention kernel", c->gpu.name,
+                 name);
+}
+
 static void check_model(struct rule_report *r)
 {
     const struct configuration *c = r->c;
-    enum attention_kernel attention = (enum attention_kernel)c->training.attention;
-    if (!gpu_has_attention(&c->gpu, attention)) {
-        rule_say(r, false, "training.attention", "%s has no %s attention kernel", c->gpu.name,
-                 attention_kernel_names[attention]);
-    }
+    check_attention(r);
     if (!gpu_power_suffices(&c->gpu)) {
         rule_say(
             r, false, "cluster.gpu.power",

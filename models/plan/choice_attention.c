@@ -1,13 +1,17 @@
 #include "models/plan/choice_attention.h"
 
-/* The newest fused kernel that the card has; unfused when it has none. */
+static bool runs(const struct configuration *c, enum attention_kernel which)
+{
+    return gpu_has_attention(&c->gpu, which, c->training.precision->attention_peak);
+}
+
+/* The newest fused kernel that the card has for the precision; unfused when it has none. */
 static enum attention_kernel newest_attention(const struct configuration *c)
 {
     static const enum attention_kernel order[] = {ATTENTION_CUDNN, ATTENTION_FLASH3,
                                                   ATTENTION_FLASH2, ATTENTION_FLASH1};
     for (unsigned i = 0; i < sizeof order / sizeof order[0]; i++)
-        if (gpu_has_attention(&c->gpu, order[i]) &&
-            (order[i] != ATTENTION_FLASH3 || c->software.offers.flash3))
+        if (runs(c, order[i]) && (order[i] != ATTENTION_FLASH3 || c->software.offers.flash3))
             return order[i];
     return ATTENTION_MATH;
 }
@@ -22,11 +26,15 @@ enum attention_kernel choice_attention(const struct configuration *c)
 {
     const enum attention_kernel usual =
         is_fused_by_now(c) ? ATTENTION_FLASH2 : (enum attention_kernel)c->software.usual.attention;
-    return gpu_has_attention(&c->gpu, usual) ? usual : newest_attention(c);
+    return runs(c, usual) ? usual : newest_attention(c);
 }
 
 const char *choice_attention_why(struct arena *arena, const struct configuration *c)
 {
+    const struct precision *precision = c->training.precision;
+    if (c->training.attention == ATTENTION_MATH &&
+        !gpu_attention_takes(ATTENTION_CUDNN, precision->attention_peak))
+        return arena_format(arena, "no fused kernel takes %s", precision->head.name);
     if (c->training.attention == c->software.usual.attention)
         return arena_format(arena, "what %s runs", c->software.name);
     return c->software.usual.attention == ATTENTION_MATH

@@ -1,5 +1,6 @@
 /* choice_attention.h - the attention kernel of a scenario that names none: the software's, or the
- * newest one that the card has; never an unfused one on a card with FP8 units. */
+ * newest one that the card has; never an unfused one on a card with FP8 units, but in a precision
+ * that no fused one takes. */
 #ifndef ORRERY_MODELS_PLAN_CHOICE_ATTENTION_H
 #define ORRERY_MODELS_PLAN_CHOICE_ATTENTION_H
 

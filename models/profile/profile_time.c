@@ -232,7 +232,7 @@ static bool like_of(const struct gpu_spec *gpu, const struct calibrate_point *p,
         which++;
     out->core.kind = (enum attention_kernel)which;
     return attention_kernel_names[which] != NULL && which != ATTENTION_MATH &&
-           gpu_has_attention(gpu, out->core.kind);
+           gpu_has_attention(gpu, out->core.kind, out->peak);
 }
 
 double profile_time_modelled_s(const struct gpu_spec *gpu, const struct calibrate_point *point)

@@ -102,29 +102,30 @@ static bool attention_of(struct operation *o, struct kernel *out)
     const struct configuration *c = o->c;
     double length = side(o, "seq_len", 0.0), heads = side(o, "heads", 0.0);
     double size = side(o, "qk_head_dim", 0.0);
-    struct attention_shape shape = {
-        .kernel = gpu_has_attention(&c->gpu, ATTENTION_CUDNN) ? ATTENTION_CUDNN : ATTENTION_FLASH2,
-        .causal = true,
-        .backward = ends(o->op, "_backward"),
-        .batch = side(o, "batch", 1.0),
-        .query_tokens = length,
-        .key_tokens = length,
-        .heads = heads,
-        .kv_heads = side(o, "kv_heads", heads),
-        .head_size = size,
-        .value_size = side(o, "v_head_dim", size)};
+    const enum peak_kind peak = c->training.precision->attention_peak;
+    const bool cudnn = gpu_has_attention(&c->gpu, ATTENTION_CUDNN, peak);
+    struct attention_shape shape = {.kernel = cudnn ? ATTENTION_CUDNN : ATTENTION_FLASH2,
+                                    .causal = true,
+                                    .backward = ends(o->op, "_backward"),
+                                    .batch = side(o, "batch", 1.0),
+                                    .query_tokens = length,
+                                    .key_tokens = length,
+                                    .heads = heads,
+                                    .kv_heads = side(o, "kv_heads", heads),
+                                    .head_size = size,
+                                    .value_size = side(o, "v_head_dim", size)};
     if (o->row->refused)
         return false;
     if (!(length >= 1.0 && heads >= 1.0 && shape.kv_heads >= 1.0 && size >= 1.0 &&
           shape.batch >= 1.0))
         validate_row_refuse(o->row, REFUSAL_CELLS,
                             "attention needs seq_len, heads and qk_head_dim");
-    else if (!gpu_has_attention(&c->gpu, shape.kernel))
-        validate_row_refuse(o->row, REFUSAL_HARDWARE, "the card has no curve of fused attention");
+    else if (!gpu_has_attention(&c->gpu, shape.kernel, peak))
+        validate_row_refuse(o->row, REFUSAL_HARDWARE,
+                            "the card has no curve of fused attention in that type");
     if (o->row->refused)
         return false;
-    *out = gpu_kernel_attention("attention", c->training.precision->attention_peak, &shape,
-                                c->training.precision->activation_bytes);
+    *out = gpu_kernel_attention("attention", peak, &shape, c->training.precision->activation_bytes);
     return true;
 }
 

@@ -265,20 +265,58 @@ static void test_roofs(void **state)
     assert_ptr_equal(roofs[2], &kernels[4]);
 }
 
+static unsigned roofs_seen;
+
+/* No kernel is faster than the roof that is printed beside it, in any precision that the card has
+ * and with any attention that runs there. */
+static void no_kernel_passes_its_roof(const char *model, const char *card, const char *precision,
+                                      const char *attention)
+{
+    char text[320];
+    snprintf(text, sizeof text,
+             "model: {preset: %s}\ncluster: {gpu: %s, gpus: 8}\nsoftware: megatron\n"
+             "layout: {tp: 2, pp: 1, microbatch: 1, sharding: zero-1, recompute: full}\n"
+             "training: {sequence: 8192, global_batch: 8, precision: %s, attention: %s}\n",
+             model, card, precision, attention);
+    struct arena *arena = arena_create();
+    struct error error = {""};
+    struct walls walls;
+    struct scenario *s = scenario_read("t", text, strlen(text), NULL, &error);
+    if (s->diagnostics.error_count == 0) {
+        assert_true(walls_gather(arena, s, &usual, &walls, &error));
+        for (unsigned i = 0; i < walls.kernel_count; i++)
+            if (walls.kernels[i].modelled_s < walls.kernels[i].roofline_s)
+                fail_msg("%s: %s in %g s, roof %g s", text, walls.kernels[i].name,
+                         walls.kernels[i].modelled_s, walls.kernels[i].roofline_s);
+        roofs_seen += walls.kernel_count > 0 ? 1 : 0;
+    }
+    scenario_destroy(s);
+    arena_destroy(arena);
+}
+
+static void test_every_roof(void **state)
+{
+    static const char *const models[] = {"llama3-8b", "phi4-14b", "llama2-13b"};
+    static const char *const cards[] = {"a100-80gb-sxm", "h100-80gb-sxm", "b200-180gb-sxm",
+                                        "rtx5090-32gb", "mi300x-192gb"};
+    static const char *const attentions[] = {"auto", "math", "flash1", "flash2", "flash3", "cudnn"};
+    for (unsigned c = 0; c < sizeof cards / sizeof cards[0]; c++)
+        for (unsigned p = 0; p < precision_count; p++)
+            for (unsigned a = 0; a < sizeof attentions / sizeof attentions[0]; a++)
+                no_kernel_passes_its_roof(models[(c + p) % 3], cards[c], precisions[p].head.name,
+                                          attentions[a]);
+    assert_true(roofs_seen > 60);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_activations),
-        cmocka_unit_test(test_compute_and_traffic),
-        cmocka_unit_test(test_inference),
-        cmocka_unit_test(test_roofline),
-        cmocka_unit_test(test_roofs),
-        cmocka_unit_test(test_binding),
-        cmocka_unit_test(test_textbook),
-        cmocka_unit_test(test_adapters),
-        cmocka_unit_test(test_experts),
-        cmocka_unit_test(test_state_binds),
-        cmocka_unit_test(test_simulated_budget),
+        cmocka_unit_test(test_activations), cmocka_unit_test(test_compute_and_traffic),
+        cmocka_unit_test(test_inference),   cmocka_unit_test(test_roofline),
+        cmocka_unit_test(test_roofs),       cmocka_unit_test(test_every_roof),
+        cmocka_unit_test(test_binding),     cmocka_unit_test(test_textbook),
+        cmocka_unit_test(test_adapters),    cmocka_unit_test(test_experts),
+        cmocka_unit_test(test_state_binds), cmocka_unit_test(test_simulated_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

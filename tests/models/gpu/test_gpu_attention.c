@@ -94,9 +94,10 @@ static void test_attention_curve(void **state)
         assert_true(fabs(k.flops / model_time(&card, &k) / rate - 1) < 1e-12);
         assert_true(k.flops == 4 * s * s * 128 * 16 * (16384 / s) / 2);
     }
-    assert_true(gpu_has_attention(&card, ATTENTION_FLASH2));
-    assert_true(gpu_has_attention(&card, ATTENTION_MATH));
-    assert_false(gpu_has_attention(&card, ATTENTION_FLASH3)); /* no backward curve on this one */
+    assert_true(gpu_has_attention(&card, ATTENTION_FLASH2, PEAK_FP16));
+    assert_true(gpu_has_attention(&card, ATTENTION_MATH, PEAK_FP16));
+    /* no backward curve on this one */
+    assert_false(gpu_has_attention(&card, ATTENTION_FLASH3, PEAK_FP16));
 }
 
 int main(void)

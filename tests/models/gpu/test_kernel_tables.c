@@ -289,17 +289,36 @@ static void test_has_attention(void **state)
 {
     struct gpu_spec gpu = card();
     struct attention_curve some = {1, 1};
-    assert_true(gpu_has_attention(&gpu, ATTENTION_MATH));
-    assert_false(gpu_has_attention(&gpu, ATTENTION_FLASH3));
+    assert_true(gpu_has_attention(&gpu, ATTENTION_MATH, PEAK_BF16));
+    assert_false(gpu_has_attention(&gpu, ATTENTION_FLASH3, PEAK_BF16));
     for (int missing = 0; missing <= 4; missing++) {
         for (int i = 0; i < 4; i++) {
             struct attention_curve curve = i == missing ? (struct attention_curve){0, 0} : some;
             (i < 2 ? gpu.attention.forward : gpu.attention.backward)[ATTENTION_FLASH3][i % 2] =
                 curve;
         }
-        assert_int_equal(gpu_has_attention(&gpu, ATTENTION_FLASH3), missing == 4);
-        assert_false(gpu_has_attention(&gpu, ATTENTION_FLASH2));
+        assert_int_equal(gpu_has_attention(&gpu, ATTENTION_FLASH3, PEAK_BF16), missing == 4);
+        assert_false(gpu_has_attention(&gpu, ATTENTION_FLASH2, PEAK_BF16));
     }
+}
+
+/* Formats of operands that each kernel is written for, by the letters of their sources: fp32, tf32,
+ * bf16, fp16, fp8, fp4. A card with all curves runs no more. */
+static void test_attention_takes(void **state)
+{
+    static const char *const taken[ATTENTION_KERNEL_COUNT] = {
+        [ATTENTION_MATH] = "yyyyyy",   [ATTENTION_FLASH1] = "--yy--", [ATTENTION_FLASH2] = "--yy--",
+        [ATTENTION_FLASH3] = "--yyy-", [ATTENTION_CUDNN] = "--yyy-",
+    };
+    struct gpu_spec gpu = card();
+    for (unsigned k = 0; k < ATTENTION_KERNEL_COUNT; k++)
+        for (unsigned p = 0; p < PEAK_COUNT; p++) {
+            for (int causal = 0; causal < 2; causal++)
+                gpu.attention.forward[k][causal] = gpu.attention.backward[k][causal] =
+                    (struct attention_curve){1, 1};
+            assert_int_equal(gpu_attention_takes(k, p), taken[k][p] == 'y');
+            assert_int_equal(gpu_has_attention(&gpu, k, p), taken[k][p] == 'y');
+        }
 }
 
 /* Bytes of each moment's element. Adafactor reads the fp32 gradient a second time. */
@@ -365,21 +384,14 @@ static void test_precisions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_waves_and_splits),
-        cmocka_unit_test(test_shared_memory),
-        cmocka_unit_test(test_traffic),
-        cmocka_unit_test(test_overlap),
-        cmocka_unit_test(test_other_kernels),
-        cmocka_unit_test(test_attention),
-        cmocka_unit_test(test_attention_heads),
-        cmocka_unit_test(test_attention_traffic),
-        cmocka_unit_test(test_has_attention),
-        cmocka_unit_test(test_optimizers),
-        cmocka_unit_test(test_precisions),
-        cmocka_unit_test(test_attention_tail),
-        cmocka_unit_test(test_mixed_heads),
-        cmocka_unit_test(test_accumulation),
-        cmocka_unit_test(test_products_by_expert),
+        cmocka_unit_test(test_waves_and_splits), cmocka_unit_test(test_shared_memory),
+        cmocka_unit_test(test_traffic),          cmocka_unit_test(test_overlap),
+        cmocka_unit_test(test_other_kernels),    cmocka_unit_test(test_attention),
+        cmocka_unit_test(test_attention_heads),  cmocka_unit_test(test_attention_traffic),
+        cmocka_unit_test(test_has_attention),    cmocka_unit_test(test_attention_takes),
+        cmocka_unit_test(test_optimizers),       cmocka_unit_test(test_precisions),
+        cmocka_unit_test(test_attention_tail),   cmocka_unit_test(test_mixed_heads),
+        cmocka_unit_test(test_accumulation),     cmocka_unit_test(test_products_by_expert),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -385,6 +385,10 @@ static void test_machine(void **state)
     c.gpu.name = "card";
     c.training.attention = ATTENTION_FLASH3;
     only(&c, false, "training.attention", "card has no flash3 attention kernel");
+    c.training.precision = precision_find("fp32");
+    only(&c, false, "training.attention",
+         "no flash3 attention kernel takes fp32: set training.attention=math, or a training"
+         ".precision of 16 bits or fewer");
     c.training.attention = ATTENTION_MATH;
     c.training.precision = precision_find("fp8");
     only(&c, false, "training.precision",

@@ -262,7 +262,7 @@ static void whole_experts_are_of_shares(void **state)
 }
 
 /* The software's kernel where the card has it, fused by now where the card is newer than unfused
- * kernels; else the newest that both have. */
+ * kernels; else the newest that both have. In fp32 the unfused one. */
 static void kernels_are_those_of_card_and_software(void **state)
 {
     const unsigned flash1 = 1u << ATTENTION_FLASH1, flash2 = 1u << ATTENTION_FLASH2,
@@ -293,6 +293,8 @@ static void kernels_are_those_of_card_and_software(void **state)
                 c.gpu.attention.forward[k][causal].ceiling_flops_per_s =
                     (rows[i].card >> k & 1u) != 0 ? 5e14 : 0.0;
         assert_int_equal(choice_attention(&c), rows[i].taken);
+        c.training.precision = precision_find("fp32"); /* which no fused kernel takes */
+        assert_int_equal(choice_attention(&c), ATTENTION_MATH);
     }
     scenario_destroy(s);
 }

@@ -299,13 +299,13 @@ static void test_every_roof(void **state)
     static const char *const models[] = {"llama3-8b", "phi4-14b", "llama2-13b"};
     static const char *const cards[] = {"a100-80gb-sxm", "h100-80gb-sxm", "b200-180gb-sxm",
                                         "rtx5090-32gb", "mi300x-192gb"};
-    static const char *const attentions[] = {"auto", "math", "flash1", "flash2", "flash3", "cudnn"};
+    static const char *const attentions[] = {"auto", "math", "flash2", "cudnn"};
     for (unsigned c = 0; c < sizeof cards / sizeof cards[0]; c++)
         for (unsigned p = 0; p < precision_count; p++)
             for (unsigned a = 0; a < sizeof attentions / sizeof attentions[0]; a++)
                 no_kernel_passes_its_roof(models[(c + p) % 3], cards[c], precisions[p].head.name,
                                           attentions[a]);
-    assert_true(roofs_seen > 60);
+    assert_true(roofs_seen > 40);
 }
 
 int main(void)

@@ -178,7 +178,7 @@ static const struct bad bad[] = {
      "6:18: cost.gpu_hour: '2.5' has no unit; write one of USD, kUSD, MUSD\n"},
     {LAYOUT, "layout: {tp: 8.5}", "4:14: layout.tp: '8.5' is not a whole number\n"},
     {LAYOUT, "layout: {tp: eight}", "4:14: layout.tp: 'eight' is not a number\n"},
-    {LAYOUT, "layout: {tp: 0}", "4:14: layout.tp: 0 is out of range; it goes from 1 to 10000000\n"},
+    {LAYOUT, "layout: {tp: 0}", "4:14: layout.tp: 0 is out of range; it goes from 1 to 4194304\n"},
     {LAYOUT, "layout: {tp: .inf}", "4:14: layout.tp: '.inf' is not a number\n"},
     {TRAINING, "training: {sequence: 8192, global_batch: 99999T}",
      "3:42: training.global_batch: '99999T' is too large\n"},

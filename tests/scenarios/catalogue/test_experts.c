@@ -81,27 +81,30 @@ static const struct {
 } files[] = {
     {"mixtral-8x7b",
      "{\"model_type\": \"mixtral\", \"hidden_size\": 4096, \"intermediate_size\": 14336, "
-     "\"num_attention_heads\": 32, \"num_experts_per_tok\": 2, \"num_hidden_layers\": 32, "
+     "\"max_position_embeddings\": 32768, \"num_attention_heads\": 32, \"num_experts_per_tok\": 2, "
+     "\"num_hidden_layers\": 32, "
      "\"num_key_value_heads\": 8, \"num_local_experts\": 8, \"sliding_window\": null, "
      "\"vocab_size\": 32000}"},
     {"qwen3-30b-a3b",
      "{\"model_type\": \"qwen3_moe\", \"decoder_sparse_step\": 1, \"head_dim\": 128, "
      "\"hidden_size\": 2048, \"intermediate_size\": 6144, \"moe_intermediate_size\": 768, "
-     "\"num_attention_heads\": 32, \"num_experts\": 128, \"num_experts_per_tok\": 8, "
+     "\"max_position_embeddings\": 40960, \"num_attention_heads\": 32, \"num_experts\": 128, "
+     "\"num_experts_per_tok\": 8, "
      "\"num_hidden_layers\": 48, \"num_key_value_heads\": 4, \"sliding_window\": null, "
      "\"use_sliding_window\": false, \"vocab_size\": 151936}"},
     {"deepseek-v2-236b",
      "{\"model_type\": \"deepseek_v2\", \"first_k_dense_replace\": 1, \"hidden_size\": 5120, "
      "\"intermediate_size\": 12288, \"kv_lora_rank\": 512, \"moe_intermediate_size\": 1536, "
      "\"n_group\": 8, \"topk_group\": 3, \"n_routed_experts\": 160, \"n_shared_experts\": 2, "
-     "\"num_attention_heads\": 128, "
+     "\"max_position_embeddings\": 163840, \"num_attention_heads\": 128, "
      "\"num_experts_per_tok\": 6, \"num_hidden_layers\": 60, \"q_lora_rank\": 1536, "
      "\"qk_nope_head_dim\": 128, \"qk_rope_head_dim\": 64, \"v_head_dim\": 128, "
      "\"vocab_size\": 102400}"},
     {"deepseek-v3-671b",
      "{\"model_type\": \"deepseek_v3\", \"first_k_dense_replace\": 3, \"hidden_size\": 7168, "
      "\"intermediate_size\": 18432, \"kv_lora_rank\": 512, \"moe_intermediate_size\": 2048, "
-     "\"n_routed_experts\": 256, \"n_shared_experts\": 1, \"num_attention_heads\": 128, "
+     "\"n_routed_experts\": 256, \"n_shared_experts\": 1, \"max_position_embeddings\": 163840, "
+     "\"num_attention_heads\": 128, "
      "\"num_nextn_predict_layers\": 1, "
      "\"num_experts_per_tok\": 8, \"num_hidden_layers\": 61, \"q_lora_rank\": 1536, "
      "\"qk_nope_head_dim\": 128, \"qk_rope_head_dim\": 64, \"v_head_dim\": 128, "
@@ -110,19 +113,21 @@ static const struct {
      "{\"model_type\": \"kimi_k2\", \"first_k_dense_replace\": 1, \"hidden_size\": 7168, "
      "\"intermediate_size\": 18432, \"kv_lora_rank\": 512, \"moe_intermediate_size\": 2048, "
      "\"n_group\": 1, \"topk_group\": 1, \"n_routed_experts\": 384, \"n_shared_experts\": 1, "
-     "\"num_attention_heads\": 64, "
+     "\"max_position_embeddings\": 131072, \"num_attention_heads\": 64, "
      "\"num_experts_per_tok\": 8, \"num_hidden_layers\": 61, \"q_lora_rank\": 1536, "
      "\"qk_nope_head_dim\": 128, \"qk_rope_head_dim\": 64, \"v_head_dim\": 128, "
      "\"vocab_size\": 163840}"},
     {"gpt-oss-20b",
      "{\"model_type\": \"gpt_oss\", \"head_dim\": 64, \"hidden_size\": 2880, "
-     "\"intermediate_size\": 2880, \"num_attention_heads\": 64, \"num_experts_per_tok\": 4, "
+     "\"intermediate_size\": 2880, \"max_position_embeddings\": 131072, \"num_attention_heads\": "
+     "64, \"num_experts_per_tok\": 4, "
      "\"num_hidden_layers\": 24, \"num_key_value_heads\": 8, \"num_local_experts\": 32, "
      "\"sliding_window\": 128, \"vocab_size\": 201088}"},
     {"llama4-maverick",
      "{\"model_type\": \"llama4\", \"text_config\": {\"attention_chunk_size\": 8192, "
      "\"head_dim\": 128, \"hidden_size\": 5120, \"interleave_moe_layer_step\": 2, "
-     "\"intermediate_size\": 8192, \"intermediate_size_mlp\": 16384, \"num_attention_heads\": 40, "
+     "\"intermediate_size\": 8192, \"intermediate_size_mlp\": 16384, \"max_position_embeddings\": "
+     "1048576, \"num_attention_heads\": 40, "
      "\"num_experts_per_tok\": 1, \"num_hidden_layers\": 48, \"num_key_value_heads\": 8, "
      "\"num_local_experts\": 128, \"vocab_size\": 202048}}"},
 };

@@ -30,6 +30,7 @@ setup_file() {
     case_of sync "run weeks plain saves" "wall=2592000 keep=3 power_spares=0 spares=1 price=0" 0 run weeks.yaml --seed 4 \
         "${sync[@]}" --set checkpoint.keep=3 --set run.duration=30d --set recovery.policy=cold-spare --set recovery.spares=1 \
         --set cost.storage_tb_month=0USD --set recovery.repair=100h
+    case_of replicas "run replicas" "keep=2 power_spares=2 spares=2 price=20" 0 run weeks.yaml --set recovery.policy=replica-level
     case_of mixed "run weeks mixed" "keep=2 power_spares=1 spares=1 price=20" 0 run mixed.yaml
     "$ORRERY" run weeks.yaml "${sync[@]}" --set checkpoint.interval=6min --seed 2 --no-db --json >one.json 2>one.err
     make_traces

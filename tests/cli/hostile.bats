@@ -171,7 +171,7 @@ EOF
     lacks $'\e' out err
     shows 'a?[31m0'
     shows '...: stalls'
-    shows 'drives that are warranted'
+    shows 'are warranted for one write a day'
     shows 'back to the copy in'
     shows 'b?[31mc'
 }

@@ -139,9 +139,10 @@ nccl_output() { # PROGRAM LINE GB_PER_S
                 printf "#  Rank %d Group 0 Pid 1 on n%d device %d [0x1b] NVIDIA H100 80GB HBM3\n", r, int(r / each), r % each
             print "# size count type redop root time algbw busbw #wrong"
             factor = program ~ /all_reduce/ ? 2 * (ranks - 1) / ranks : program ~ /sendrecv/ ? 1 : (ranks - 1) / ranks
+            redop = program ~ /reduce|sendrecv/ ? "sum" : "none"
             for (size = low; size <= high; size *= 2) {
                 us = 50 + size / (rate * 1000)
-                printf "%d %d %s none -1 %.3f %.6f %.6f 0\n", size, size / 4, type, us, size / us / 1000, factor * size / us / 1000
+                printf "%d %d %s %s -1 %.3f %.6f %.6f 0\n", size, size / 4, type, redop, us, size / us / 1000, factor * size / us / 1000
             }
         }'
 }

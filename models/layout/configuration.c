@@ -1,5 +1,6 @@
 #include "models/layout/configuration.h"
 
+#include <math.h>
 #include <stddef.h>
 
 #include "models/schedule/schedule_kind.h"
@@ -133,10 +134,11 @@ uint64_t configuration_ranks(const struct configuration *c)
 double configuration_gradient_bytes(const struct configuration *c)
 {
     const struct software_profile *software = &c->software;
+    const double kept = software->usual.gradient_bytes > 0.0 ? software->usual.gradient_bytes
+                                                             : software->data.gradient_kept_bytes;
     if (c->training.gradient_bytes > 0.0)
         return c->training.gradient_bytes;
-    return software->usual.gradient_bytes > 0.0 ? software->usual.gradient_bytes
-                                                : software->data.gradient_kept_bytes;
+    return fmax(kept, c->training.precision->gradient_bytes); /* fp32's are not narrowed */
 }
 
 uint64_t configuration_gpus(const struct configuration *c)

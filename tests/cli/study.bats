@@ -56,7 +56,7 @@ YAML
     scenario
     ln -s "$SCENARIOS/catalogue" figures
     varied=(--vary checkpoint.interval=1min..4h:log:60 --vary checkpoint.keep=1)
-    rest=(--set checkpoint.stall=20s --set name="A week" --catalogue figures --objective wall_s)
+    rest=(--set checkpoint.stall=20s --set name="A week" --catalogue figures --objective lost_work_s)
     rest2=(--svg i.svg --seed 3 --seeds 2000 --confidence 0.0001 --top 60 --db i.db)
     main=(study weeks.yaml "${varied[@]}" "${rest[@]}" "${rest2[@]}")
     "$ORRERY" "${main[@]}" --csv --threads 2 >out 2>err &
@@ -69,7 +69,7 @@ YAML
     got=0
     wait $pid || got=$?
     [ "$got" -eq 130 ]
-    grep -qxF "to go on: orrery study weeks.yaml ${varied[*]} --set checkpoint.stall=20s --set 'name=A week' --catalogue figures --objective wall_s ${rest2[*]} --csv --resume" err
+    grep -qxF "to go on: orrery study weeks.yaml ${varied[*]} --set checkpoint.stall=20s --set 'name=A week' --catalogue figures --objective lost_work_s ${rest2[*]} --csv --resume" err
     [ ! -e i.db ]
     [ "$(sql i.db.partial "select value from meta where key = 'complete'")" = 0 ]
     done_before=$(sql i.db.partial "select count(*) from study_point")

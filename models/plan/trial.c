@@ -216,11 +216,9 @@ double trial_gpu_s_by_slope(const struct configuration *c, double usable_bytes)
     set_microbatches(&one, longer - c->layout.pp);
     set_microbatches(&two, longer);
     const double one_s = trial_gpu_s_per_token(&one, usable_bytes) * configuration_tokens(&one);
-    const double two_s =
-        isfinite(one_s) ? trial_gpu_s_per_token(&two, usable_bytes) * configuration_tokens(&two)
-                        : INFINITY;
-    const double left = (double)(configuration_microbatches(c) - longer) / (double)c->layout.pp;
-    if (!isfinite(two_s))
+    if (!isfinite(one_s))
         return INFINITY;
+    const double two_s = trial_gpu_s_per_token(&two, usable_bytes) * configuration_tokens(&two);
+    const double left = (double)(configuration_microbatches(c) - longer) / (double)c->layout.pp;
     return (two_s + left * (two_s - one_s)) / configuration_tokens(c);
 }

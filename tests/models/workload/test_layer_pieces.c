@@ -426,15 +426,15 @@ static void test_selective_drops_no_widths(void **state)
             m->ffn_hidden <<= wide;
             if (variant & 2) {
                 m->attention.kv_heads = m->attention.heads;
-                m->latent.q_rank = 4 << wide;
-                m->latent.kv_rank = 6 << wide;
+                m->latent.q_rank = 4u << wide;
+                m->latent.kv_rank = 6u << wide;
                 m->latent.rope_head_size = 2;
                 m->latent.v_head_size = 2;
             }
             if (variant & 4) {
                 m->moe.experts = 4;
                 m->moe.experts_per_token = 2;
-                m->moe.ffn_hidden = 16 << wide;
+                m->moe.ffn_hidden = 16u << wide;
                 m->moe.clamped = variant & 8;
                 b.context.experts.ep = b.context.experts.etp = 1;
                 b.context.experts.imbalance = 1.0;

@@ -46,7 +46,7 @@ static struct pcie_shape anatomy_of(const struct topology_spec *spec)
 
 static bool check_bridges(const struct node_spec *node, struct error *error)
 {
-    uint64_t bridged, installed = node->installed_gpus > 0 ? node->installed_gpus : node->gpus;
+    uint64_t bridged, installed = topology_whole_node(node);
     if (!topology_option(&node->options, options, BRIDGED, &bridged, error))
         return false;
     if (installed % bridged != 0) {

@@ -102,6 +102,8 @@ struct topology_filling {
     uint64_t nodes, each;
 };
 struct topology_filling topology_fill(const struct node_spec *node, uint64_t gpus);
+/* GPUs that such a node is built with, whatever the scenario uses of it. */
+uint64_t topology_whole_node(const struct node_spec *node);
 /* Where every GPU has a NIC, those of installed_gpus that idle take theirs along. */
 void topology_drop_nics(struct topology_spec *spec);
 /* Node n holds vertices [n * node_vertices, (n + 1) * node_vertices): its GPUs first, its NICs

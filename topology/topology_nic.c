@@ -51,6 +51,11 @@ struct topology_filling topology_fill(const struct node_spec *node, uint64_t gpu
     return (struct topology_filling){(gpus + each - 1) / each, each};
 }
 
+uint64_t topology_whole_node(const struct node_spec *node)
+{
+    return node->installed_gpus > 0 ? node->installed_gpus : node->gpus;
+}
+
 void topology_drop_nics(struct topology_spec *spec)
 {
     const struct node_spec *node = &spec->node;

@@ -36,11 +36,9 @@ static bool holds(const struct configuration *c, double usable_bytes, double *al
     return fits;
 }
 
-/* GPUs in a whole node of this kind, whatever the scenario uses of it. */
 static uint64_t whole_node(const struct configuration *c)
 {
-    uint64_t installed = c->cluster.node.installed_gpus;
-    return installed > 0 ? installed : c->cluster.node.gpus;
+    return topology_whole_node(&c->cluster.node);
 }
 
 /* The search and what it knows. A split (tp, pp, cp) whose failure is known is asked once more with

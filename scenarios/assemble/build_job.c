@@ -64,13 +64,9 @@ static void fill_machine(struct builder *b)
 {
     const struct configuration *c = &b->scenario->configuration;
     struct job_spec *job = &b->scenario->job;
-    double gpus = (double)c->cluster.node.gpus;
     job->gpus_per_node = (uint32_t)c->cluster.node.gpus;
     job->nics_per_node = (uint32_t)nics_in_use(&c->cluster);
     job->nodes = (uint32_t)(b->layout_sound ? layout_nodes(c) : c->cluster.nodes);
-    job->cost.gpu_hour_usd = c->gpu.price_per_hour_usd > 0.0 ? c->gpu.price_per_hour_usd : NAN;
-    job->cost.node_power_w = gpus * c->gpu.power.cap_w;
-    job->cost.idle_power_ratio = c->gpu.power.idle_w / c->gpu.power.cap_w;
 }
 
 static void wrong(struct builder *b, const struct value *run, const char *key, const char *why)
@@ -213,6 +209,7 @@ static void complete(struct builder *b)
     if (job->steps == 0 && b->scenario->work_s == 0.0 && c->training.tokens > 0.0)
         job->steps = (uint64_t)ceil(c->training.tokens / job->tokens_per_step);
     place_replicas(b, job);
+    rental_of(c, &job->cost.rental);
     build_checkpoint_complete(b);
     job->checkpoint.job_mtbf_s = fleet_job_mtbf_s(job_fleet(job));
     check_failure_count(b);

@@ -253,7 +253,8 @@ static const struct param lesson_question_params[] = {
 };
 static const struct param cost_params[] = {
     {"gpu_hour", PARAM_MONEY, offsetof(struct cost_keys, gpu_hour_usd), 0, 1e6, "0USD", NULL,
-     "Price of one GPU for an hour; overrides the catalogue's."},
+     "Price of one GPU for an hour, those that idle in a node or chassis of the job included; "
+     "overrides the catalogue's."},
     {"storage_tb_month", PARAM_MONEY, offsetof(struct cost_keys, storage_tb_month_usd), 0, 1e6,
      "0USD", NULL,
      "Price of 10^12 bytes for 30 days on separate storage (survival: domain) for checkpoints over "

@@ -86,9 +86,7 @@ static void set_spec(struct job_bench *bench)
                                     .replicas = REPLICAS,
                                     .ranks = NODES * GPUS_EACH,
                                     .tokens_per_step = 1.0,
-                                    .cost.gpu_hour_usd = NAN,
-                                    .cost.node_power_w = NAN,
-                                    .cost.idle_power_ratio = NAN};
+                                    .cost.rental.job_hour_usd = NAN};
     set_recovery(&bench->spec.recovery);
     set_checkpoint(&bench->spec.checkpoint);
 }

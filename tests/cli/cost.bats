@@ -27,6 +27,13 @@ check_step() {
     expect 0 "$ORRERY" run "$hello" --set layout.dp=4 --set cost.gpu_hour=3.6USD --no-db --json
     [ "$(json "abs(json_extract(j, '$.cost_usd_per_step') / (8 * 0.001 * json_extract(j, '$.step_time_s')) - 1) < 1e-12")" = 1 ]
     [ "$(json "json_extract(j, '$.cost_usd_for_budget') is null")" = 1 ]
+    # four of the eight GPUs of a node that the cluster has in part are paid as well, and it is said so
+    expect 0 "$ORRERY" run "$hello" --set cluster.gpus=4 --set layout.dp=4 --set cost.gpu_hour=3.6USD --no-db
+    shows "(8 GPUs paid, of which 4 work, at 3.60 USD an hour)"
+    expect 0 "$ORRERY" run "$hello" --set layout.dp=4 --set cost.gpu_hour=3.6USD --set 'run={duration: 1d}' --no-db
+    shows "(8 GPUs paid, of which 4 work)"
+    expect 0 "$ORRERY" run "$hello" --set cost.gpu_hour=3.6USD --set 'run={duration: 1d}' --no-db
+    lacks "GPUs paid" out
     # without a price nothing is told
     expect 0 "$ORRERY" run "$hello" --set cost.gpu_hour=0USD --db none.db
     lacks "USD" out

@@ -162,7 +162,7 @@ static void make(struct small_job *job, uint64_t seed)
     spec->replicas = 1;
     spec->ranks = spec->nodes * spec->gpus_per_node;
     spec->tokens_per_step = 3.0;
-    spec->cost.gpu_hour_usd = spec->cost.node_power_w = spec->cost.idle_power_ratio = NAN;
+    spec->cost.rental.job_hour_usd = NAN;
     set_recovery(&dice, &spec->recovery);
     set_checkpoint(&dice, &spec->checkpoint, job->step_s);
     bool saves = spec->checkpoint.plan.level_count > 0;

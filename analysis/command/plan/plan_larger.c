@@ -73,8 +73,7 @@ static void try_sizes(const struct sizing *s)
     const struct configuration *c = s->search->base;
     const struct plan_layout *near = &s->search->near.row->layout;
     const uint64_t split = (uint64_t)near->tp * near->pp * near->cp,
-                   node = c->cluster.node.installed_gpus > 0 ? c->cluster.node.installed_gpus
-                                                             : c->cluster.node.gpus;
+                   node = topology_whole_node(&c->cluster.node);
     const uint64_t most = s->line->terms.gpus_max > 0 ? s->line->terms.gpus_max : TOPOLOGY_GPU_MAX;
     for (uint64_t dp = near->dp + 1ull; dp <= c->training.global_batch && !keeps(s); dp++) {
         const uint64_t gpus = split * dp;

@@ -2,17 +2,17 @@
 
 #include <math.h>
 
-#include "models/layout/layout.h"
+#include "models/layout/rental.h"
 #include "sim/units.h"
 
 void cost_of_step(const struct configuration *c, double step_s, struct cost *out)
 {
-    double price = c->gpu.price_per_hour_usd > 0.0 ? c->gpu.price_per_hour_usd : NAN;
+    struct rental rental;
+    rental_of(c, &rental);
     double tokens = configuration_tokens(c), budget = c->training.tokens;
-    out->gpu_hour_usd = price;
-    out->gpus =
-        fmin((double)layout_nodes(c) * (double)c->cluster.node.gpus, (double)configuration_gpus(c));
-    out->step_usd = price * out->gpus * step_s / HOUR;
+    out->gpu_hour_usd = rental.gpu_hour_usd;
+    out->gpus = (double)rental.paid_gpus;
+    out->step_usd = rental.job_hour_usd * step_s / HOUR;
     out->usd_per_1e9_tokens = out->step_usd / tokens * GIGA;
     out->budget_usd = budget > 0.0 ? out->step_usd / tokens * budget : NAN;
     out->storage_usd = NAN;

@@ -1,6 +1,6 @@
-/* cost.h - what a run costs. Of a step: every GPU of the nodes on which ranks stand is paid for as
- * long as the step lasts, at the scenario's price of a GPU-hour (or the catalogue's). Of weeks,
- * with their spares and storage, the player `job` reckons (docs/models/jobs.md). */
+/* cost.h - what a run costs. Of a step: what is rented for its ranks (models/layout/rental.h) is
+ * paid for as long as the step lasts, at the scenario's price of a GPU-hour (or the catalogue's).
+ * Of weeks, with their spares and storage, the player `job` reckons (docs/models/jobs.md). */
 #ifndef ORRERY_ANALYSIS_RECORD_NUMBERS_COST_H
 #define ORRERY_ANALYSIS_RECORD_NUMBERS_COST_H
 

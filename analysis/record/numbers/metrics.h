@@ -182,7 +182,8 @@
     X(gpu_hour_usd, REAL, "USD", gpu_hour_usd, ALWAYS, NO, 0,                                      \
       "price of a GPU for an hour; null, as for the prices that follow: not known",                \
       m->cost.gpu_hour_usd)                                                                        \
-    X(paid_gpus, REAL, "", no_key, ALWAYS, NO, 0, "GPUs of all nodes in use, idle ones included",  \
+    X(paid_gpus, REAL, "", no_key, ALWAYS, NO, 0,                                                  \
+      "GPUs of the nodes or chassis in use, which are rented whole; spares are not in it",         \
       m->cost.gpus)                                                                                \
     X(cost_usd_per_step, REAL, "USD", cost_usd_per_step, ALWAYS, OF_STEPS, 0,                      \
       "price of paid_gpus for one step", m->cost.step_usd)                                         \
@@ -230,7 +231,8 @@
       (int64_t)m->weeks->checkpoints)                                                              \
     X(cost_usd, REAL, "USD", cost_usd, WEEKS, OF_WEEKS, 0,                                         \
       "price of all GPUs for the wall-clock time", m->weeks->cost_usd)                             \
-    X(energy_j, REAL, "J", energy_j, WEEKS, OF_WEEKS, 0, "energy of all GPUs at their power cap",  \
+    X(energy_j, REAL, "J", energy_j, WEEKS, OF_WEEKS, 0,                                           \
+      "energy of all paid GPUs: those of ranks at their power cap in steps, else idle",            \
       m->weeks->energy_j)                                                                          \
     X(useful_s, REAL, "s", useful_s, WEEKS, OF_WEEKS, 1, "badput class useful",                    \
       m->weeks->badput_s[BADPUT_useful])                                                           \

@@ -37,7 +37,8 @@ static const char speed_lines[] =
     "{if .cost_usd_per_step}{if not .wall_s}" /* weeks tell their own */
     "  cost         {.cost_usd_per_step} a step, {.cost_usd_per_1e9_tokens} for 10^9 tokens"
     "{if .cost_usd_for_budget}, {.cost_usd_for_budget} for {.budget_tokens}{end}\n"
-    "               ({.paid_gpus:count} GPUs at {.gpu_hour_usd} an hour)\n"
+    "               ({.paid_gpus:count} GPUs{if .paid_gpus-.rank_count > 0} paid, of which "
+    "{.rank_count} work,{end} at {.gpu_hour_usd} an hour)\n"
     "{end}{end}{end}";
 
 static const char breakdown_lines[] =

@@ -68,6 +68,8 @@ const char report_weeks_lines[] =
     "{if .cost_usd}  cost         {.cost_usd}"
     "{if .cost_usd_per_1e9_tokens}, {.cost_usd_per_1e9_tokens} for 10^9 kept tokens{end}"
     "{if .cost_storage_usd > 0}; {.cost_storage_usd} of it for the storage of checkpoints{end}\n"
+    "{if .paid_gpus-.rank_count > 0}"
+    "               ({.paid_gpus:count} GPUs paid, of which {.rank_count} work)\n{end}"
     "{end}"
     "{if .energy_j}  energy       {.energy_j}, of the cards at their power cap\n{end}"
     "\n{bold}Where the wall clock went{plain}\n"

@@ -157,19 +157,18 @@ void job_account_finished(struct job_account *account, enum job_end why)
     account->result->end = why;
 }
 
-/* All nodes and the room for checkpoints are paid while the run lasts, spares where they stand by
- * under power; power is that of the load while steps are made, and idle otherwise. */
+/* What is rented and the room for checkpoints are paid while the run lasts, spares where they stand
+ * by under power; power is that of the load while steps are made, and idle otherwise. */
 static void account_cost(struct job_result *out, const struct job_spec *spec)
 {
-    double spares = spec->recovery.kind->spares_idle ? (double)spec->recovery.spares : 0.0;
-    double nodes = spec->nodes, busy = out->badput_s[BADPUT_useful] +
-                                       out->badput_s[BADPUT_degraded] +
-                                       out->badput_s[BADPUT_lost_work];
-    out->cost_usd = (spec->cost.gpu_hour_usd * (nodes + spares) * spec->gpus_per_node +
-                     spec->cost.storage_hour_usd) *
-                    out->wall_s / HOUR;
-    double idle = (nodes + spares) * out->wall_s - nodes * busy;
-    out->energy_j = spec->cost.node_power_w * (nodes * busy + spec->cost.idle_power_ratio * idle);
+    const struct rental *rental = &spec->cost.rental;
+    const double spares = spec->recovery.kind->spares_idle ? (double)spec->recovery.spares : 0.0;
+    const double busy_s = out->badput_s[BADPUT_useful] + out->badput_s[BADPUT_degraded] +
+                          out->badput_s[BADPUT_lost_work];
+    const double hour_usd = rental->job_hour_usd + spares * rental->spare_hour_usd;
+    out->cost_usd = (hour_usd + spec->cost.storage_hour_usd) * out->wall_s / HOUR;
+    out->energy_j = rental->busy_w * busy_s + rental->idle_w * (out->wall_s - busy_s) +
+                    spares * rental->spare_w * out->wall_s;
 }
 
 static void check_sums(const struct job_account *account, uint64_t steps)

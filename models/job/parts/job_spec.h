@@ -7,6 +7,7 @@
 
 #include "models/checkpoint/checkpoint_kind.h"
 #include "models/fleet/fleet.h"
+#include "models/layout/rental.h"
 #include "models/recovery/recovery_kind.h"
 
 enum strike {
@@ -71,7 +72,7 @@ struct checkpoint_spec {
     double job_mtbf_s;           /* by the rates of all stopping causes; INFINITY: none */
 };
 struct job_spec_cost {
-    double gpu_hour_usd, node_power_w, idle_power_ratio; /* NAN: not known */
+    struct rental rental;    /* NAN: not known */
     double storage_hour_usd; /* of all checkpoints that are kept, while the run lasts */
 };
 struct job_spec {

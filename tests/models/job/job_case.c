@@ -18,9 +18,7 @@ void job_case_make(struct job_case *job, double work_s, double step_s)
         .replicas = 1,
         .ranks = 8,
         .tokens_per_step = 1.0,
-        .cost.gpu_hour_usd = NAN,
-        .cost.node_power_w = NAN,
-        .cost.idle_power_ratio = NAN,
+        .cost.rental.job_hour_usd = NAN,
     };
 }
 

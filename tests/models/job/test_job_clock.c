@@ -112,7 +112,7 @@ static void test_account(void **state)
     struct job_spec spec = {.replicas = 2,
                             .recovery.kind = recovery_find("restart-in-place"),
                             .tokens_per_step = 5.0,
-                            .cost.gpu_hour_usd = NAN};
+                            .cost.rental.job_hour_usd = NAN};
     struct job_account account;
     struct fleet_event event = {.cause = 2, .unit = 4, .node = 1};
     job_account_create(&account, arena, &observer, &out);

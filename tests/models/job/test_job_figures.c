@@ -76,18 +76,16 @@ static void test_worst_hour_of_too_many_stops(void **state)
 }
 
 /* Two nodes lose one of them at 60: 144 s, of which 80 are work and 12 are lost (the small job of
- * job_paper.h). Three spares are paid, and idle at a quarter of the power, where they are on; the
- * room for checkpoints costs 7 an hour. */
+ * job_paper.h). Three spares are paid, and idle, where they are on; the room for checkpoints costs
+ * 7 an hour. */
 static void test_cost_and_energy(void **state)
 {
     static const struct {
         const char *policy;
         double cost_usd, energy_j;
     } rows[] = {
-        {"hot-spare", (3.0 * 5 * 8 + 7) * 144 / 3600,
-         1000.0 * (2 * 92 + 0.25 * (5 * 144 - 2 * 92))},
-        {"cold-spare", (3.0 * 2 * 8 + 7) * 144 / 3600,
-         1000.0 * (2 * 92 + 0.25 * (2 * 144 - 2 * 92))},
+        {"hot-spare", (48.0 + 3 * 20 + 7) * 144 / 3600, 2000.0 * 92 + 500 * 52 + 3 * 200 * 144},
+        {"cold-spare", (48.0 + 7) * 144 / 3600, 2000.0 * 92 + 500 * 52},
     };
     for (unsigned i = 0; i < 2; i++) {
         struct job_case job;
@@ -96,10 +94,12 @@ static void test_cost_and_energy(void **state)
         job_paper_make(&job, 80.0);
         job_case_nodes(&job, 2, 1, rows[i].policy);
         job.spec.recovery.spares = 3;
-        job.spec.cost.gpu_hour_usd = 3.0;
-        job.spec.cost.storage_hour_usd = 7.0;
-        job.spec.cost.node_power_w = 1000.0;
-        job.spec.cost.idle_power_ratio = 0.25;
+        job.spec.cost = (struct job_spec_cost){.rental = {.job_hour_usd = 48.0,
+                                                          .spare_hour_usd = 20.0,
+                                                          .busy_w = 2000.0,
+                                                          .idle_w = 500.0,
+                                                          .spare_w = 200.0},
+                                               .storage_hour_usd = 7.0};
         job_case_trace(&job, &event, 1, UNIT_NODE);
         job_case_play(&job, 1, &out);
         job_paper_near(out.wall_s, 144.0);
@@ -116,8 +116,8 @@ static void test_energy_of_slow_steps(void **state)
     struct job_result out;
     const struct trace_event event = {.at_s = 5};
     job_paper_make(&job, 80.0);
-    job.spec.cost.node_power_w = 1000.0;
-    job.spec.cost.idle_power_ratio = 0.25;
+    job.spec.cost.rental.busy_w = 1000.0;
+    job.spec.cost.rental.idle_w = 250.0;
     struct failure_cause *cause = job_case_trace(&job, &event, 1, UNIT_GPU);
     cause->effect = EFFECT_SLOW;
     cause->slow_ratio = 0.5;

@@ -106,17 +106,19 @@ static void test_nics_of_a_part_of_a_node(void **state)
 static void test_price_and_power(void **state)
 {
     struct scenario *scenario = weeks_read(WEEKS_LINE_COUNT, "");
-    assert_true(scenario->job.cost.gpu_hour_usd == 2.5);
-    assert_true(scenario->job.cost.node_power_w == 8.0 * 700.0);
-    assert_true(fabs(scenario->job.cost.idle_power_ratio - 0.1) < 1e-15);
+    assert_true(scenario->job.cost.rental.gpu_hour_usd == 2.5);
+    assert_true(scenario->job.cost.rental.spare_hour_usd == 8.0 * 2.5);
+    assert_true(scenario->job.cost.rental.spare_w == 8.0 * 70.0);
+    assert_true(scenario->job.cost.rental.busy_w == 10.0 * scenario->job.cost.rental.idle_w);
     scenario_destroy(scenario);
     scenario = weeks_read(WEEKS_STORAGE, "storage: [{name: disk}]\n"
                                          "cost: {gpu_hour: 0.5USD, storage_tb_month: 20USD}");
-    assert_true(scenario->job.cost.gpu_hour_usd == 0.5);
+    assert_true(scenario->job.cost.rental.gpu_hour_usd == 0.5);
     assert_true(scenario->storage_tb_month_usd == 20.0);
     scenario_destroy(scenario);
     scenario = weeks_read(WEEKS_STORAGE, "storage: [{name: disk}]\ncost: {gpu_hour: 0USD}");
-    assert_true(isnan(scenario->job.cost.gpu_hour_usd)); /* nothing is known to cost nothing */
+    assert_true(
+        isnan(scenario->job.cost.rental.job_hour_usd)); /* nothing is known to cost nothing */
     assert_true(scenario->storage_tb_month_usd == 0.0);
     scenario_destroy(scenario);
 }

@@ -79,8 +79,9 @@ bool launch_case_draw(uint64_t draw, struct configuration *c)
         c->layout.dp * c->layout.microbatch * c->layout.pp * PICK(&state, 1, 2, 3, 4);
     c->training.precision = precision_find(precisions_drawn[PICK(&state, 0, 1, 2, 3, 4)]);
     const int attention = (int)PICK(&state, 0, 2, 3, 4);
-    c->training.attention =
-        gpu_attention_takes(attention, c->training.precision->attention_peak) ? attention : 0;
+    const bool takes = gpu_attention_takes((enum attention_kernel)attention,
+                                           c->training.precision->attention_peak);
+    c->training.attention = takes ? attention : 0;
     c->software.pipeline.even_stages = PICK(&state, 0, 1) == 1;
     c->software.data.overlap_parameters = PICK(&state, 0, 1) == 1;
     c->software.tensor.pipelines = PICK(&state, 0, 0, 1) == 1;

@@ -292,6 +292,13 @@ static void deepspeed_rules(void **state)
     c.layout.dp = 64;
     expect_takes(speed, &c);
     assert_true(expect_has_line(speed, &c, "--no-pipeline-parallel"));
+    c.training.gradient_bytes = 2.0; /* as its JSON says, where ZeRO sums them */
+    expect_takes(speed, &c);
+    assert_true(expect_has_line(speed, &c, "\"data_types\": {\"grad_accum_dtype\": \"bf16\"},"));
+    c.layout.data.sharding = sharding_find("zero-0");
+    expect_refuses(speed, &c, "sums bf16 gradients in fp32");
+    c.training.gradient_bytes = 4.0;
+    expect_takes(speed, &c);
     c.layout.data.sharding = sharding_find("hsdp");
     c.layout.data.shard_group = 8;
     expect_says(speed, &c, "MiCS");

@@ -122,7 +122,7 @@ void scenario_reject(struct scenario *scenario, const char *key, const char *tex
 struct job_watch;
 void scenario_job(const struct scenario *scenario, struct condition_table *conditions,
                   const struct job_watch *watch, struct job_spec *out);
-/* The warning about what job_tainted or job_unreadable found; lives in `arena`. */
+/* The warning about what job_starts_anew found; lives in `arena`. */
 const char *scenario_anew_sentence(struct arena *arena, const struct job_spec *job,
                                    const struct job_anew *anew);
 /* Does this key ("checkpoint.interval") change weeks, but no step of them? */

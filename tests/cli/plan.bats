@@ -47,6 +47,15 @@ plan() { "$ORRERY" plan "$@"; }
     shows "own"
     expect 0 plan "$hello" --hold tp,microbatch --set layout.tp=4 --json
     jq -e '[.layouts[].tp] | all(. == 4)' out
+    # Without a file, what --set says of the layout stays too; what follows from other keys is told.
+    expect 0 plan $small --json --set layout.sharding=zero-2 --set layout.microbatch=2
+    jq -e '(.layouts | length) > 0 and all(.layouts[]; .sharding == "zero-2" and .microbatch == 2)' out
+    lacks "has no effect" err
+    expect 0 plan $small --json --set layout.dp=2
+    said "note: the search chooses layout.dp with the other keys: --set layout.dp=2 has no effect"
+    jq -e 'any(.layouts[]; .dp != 2)' out
+    expect 0 plan "$hello" --json --set layout.tp=4
+    jq -e 'any(.layouts[]; .tp != 4)' out
     expect 2 plan "$hello" --hold speed
     said "no key 'speed'"
     expect 2 plan "$hello" --hold pipeline
@@ -109,7 +118,7 @@ YAML
 
 @test "why: a value that the search does not try is said to be none of its" {
     expect 0 plan $small --why sharding=zero-2
-    shows "the search tries no layout with sharding zero-2"
+    shows "the search tries no layout with sharding zero-2 unless it is held"
     expect 0 plan $small --why sharding=zero-1
     ! grep -q "tries no layout" out || false
     ! grep -q "leaves less of the card" out || false
@@ -425,7 +434,7 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
     expect 0 plan $little --pareto
     shows "no layout beats one"
     # shellcheck disable=SC2086
-    expect 0 plan $little --vary cluster.gpus=2,4 --pareto --json
+    expect 0 plan $little --vary cluster.gpus=8,16 --pareto --json
     jq -e '[.front[].values] | unique | length == 2' out
     # shellcheck disable=SC2086
     expect 2 plan $little --headroom 1

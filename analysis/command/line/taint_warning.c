@@ -8,8 +8,7 @@ void taint_warn(const struct session *session, struct scenario *scenario,
     const double each_s = job_between_saves_s(&job->checkpoint, step_s);
     const double run_s = job_work_s(job, step_s);
     struct job_anew anew;
-    if (!(each_s > 0.0) ||
-        (!job_tainted(job, each_s, run_s, &anew) && !job_unreadable(job, each_s, run_s, &anew)))
+    if (!(each_s > 0.0) || !job_starts_anew(job, each_s, run_s, &anew))
         return;
     const struct problem *problem = scenario_warn(
         scenario, "checkpoint.keep", scenario_anew_sentence(scenario->arena, job, &anew));

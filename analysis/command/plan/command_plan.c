@@ -194,7 +194,8 @@ static const struct option options[] = {
      "most GPUs that a machine may have; with --model and without --gpus, every size up to it is "
      "searched"},
     {"--hold", OPTION_TEXT, FIELD(hold), "KEYS", NULL,
-     "keys of the layout that keep their values in the scenario, as in tp,recompute"},
+     "keys of the layout that keep their values in the scenario, as in tp,recompute; with --model "
+     "also those of --set"},
     {"--headroom", OPTION_SHARE, FIELD_USUAL(headroom_ratio, HEADROOM_USUAL), "SHARE", NULL,
      "share of the memory that a layout must leave free, since predicted peaks are off by as much"},
     {"--top", OPTION_SOME, FIELD_USUAL(top, "10"), "N", NULL, "number of layouts to list"},

@@ -7,6 +7,7 @@
 #include "analysis/command/line/command.h"
 #include "analysis/command/line/load.h"
 #include "analysis/command/line/stated_scenario.h"
+#include "analysis/command/plan/plan_held.h"
 #include "analysis/command/plan/plan_larger.h"
 #include "analysis/command/plan/plan_machines.h"
 #include "analysis/command/plan/plan_measured.h"
@@ -23,7 +24,6 @@
 #include "analysis/tell/document/document_lines.h"
 #include "analysis/tell/report/report_plan.h"
 #include "scenarios/assemble/scenario.h"
-#include "scenarios/language/names.h"
 #include "sim/pool.h"
 
 /* Ranks the layout that the scenario has itself, where it says how the model is split (tp or pp):
@@ -82,61 +82,6 @@ static bool stop(void *context)
 static void tell_progress(void *context, double done_ratio)
 {
     progress_tell(&((struct plan_command *)context)->progress, done_ratio, "plan");
-}
-
-/* "tp,recompute" into a set of enum plan_axis. */
-static int read_held(const struct plan_command *p, unsigned *held)
-{
-    const char *rest = p->arguments->hold;
-    *held = 0;
-    while (rest != NULL && *rest != '\0') {
-        const size_t length = strcspn(rest, ",");
-        unsigned found = PLAN_AXIS_COUNT;
-        for (unsigned i = 0; i < PLAN_AXIS_COUNT; i++)
-            if (strlen(plan_axis_names[i]) == length &&
-                strncmp(plan_axis_names[i], rest, length) == 0)
-                found = i;
-        if (found == PLAN_AXIS_COUNT) {
-            char word[80];
-            snprintf(word, sizeof word, "%.*s", length < 70 ? (int)length : 70, rest);
-            const char *nearest =
-                names_nearest(word, (struct name_list){plan_axis_names, PLAN_AXIS_COUNT});
-            fprintf(p->session->notes, "orrery plan: --hold: no key '%s'%s%s%s\n",
-                    format_shown(word).s, nearest != NULL ? "; did you mean '" : "",
-                    nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
-            return EXIT_USAGE;
-        }
-        *held |= 1u << found;
-        rest += length + (rest[length] == ',');
-    }
-    return EXIT_OK;
-}
-
-/* A key that is held must be said. */
-static int check_held(const struct plan_command *p, unsigned held)
-{
-    static const enum choice_key said_by[PLAN_AXIS_COUNT] = {
-        [PLAN_TP] = CHOICE_TP,
-        [PLAN_PP] = CHOICE_PP,
-        [PLAN_CP] = CHOICE_CP,
-        [PLAN_EP] = CHOICE_EP,
-        [PLAN_MICROBATCH] = CHOICE_MICROBATCH,
-        [PLAN_SCHEDULE] = CHOICE_SCHEDULE,
-        [PLAN_VPP] = CHOICE_CHUNKS,
-        [PLAN_RECOMPUTE] = CHOICE_RECOMPUTE,
-        [PLAN_SHARDING] = CHOICE_SHARDING,
-        [PLAN_SEQUENCE_PARALLEL] = CHOICE_SEQUENCE_PARALLEL,
-    };
-    for (unsigned i = 0; i < PLAN_AXIS_COUNT; i++) {
-        const bool open = (p->scenario->choices.open >> said_by[i] & 1u) != 0;
-        if ((held >> i & 1u) != 0 && open) {
-            fprintf(p->session->notes,
-                    "orrery plan: --hold %s: layout.%s is not said; give it with --set\n",
-                    plan_axis_names[i], plan_axis_names[i]);
-            return EXIT_USAGE;
-        }
-    }
-    return EXIT_OK;
 }
 
 /* The scenario of the line, its layout left open. */
@@ -347,7 +292,8 @@ static int plan(struct plan_command *p)
         fprintf(p->session->notes, "orrery plan: --why: %s\n", error.text);
         return EXIT_USAGE;
     }
-    int code = run_measured_agree(&measured, p->session) ? read_held(p, &held) : EXIT_USAGE;
+    int code = run_measured_agree(&measured, p->session) ? plan_held_read(a, p->session, &held)
+                                                         : EXIT_USAGE;
     code = code == EXIT_OK ? plan_weeks_state(p->arena, p->line, p->session) : code;
     struct search_question question = {
         .held = held,
@@ -364,7 +310,7 @@ static int plan(struct plan_command *p)
     if (code == EXIT_OK && (a->varies.count > 0 || plan_machines_sized(a)))
         return vary_machines(p, question);
     code = code == EXIT_OK ? plan_run_read(a, p->session, &p->scenario) : code;
-    code = code == EXIT_OK ? check_held(p, held) : code;
+    code = code == EXIT_OK ? plan_held_check(p->scenario, held, p->session) : code;
     code = code == EXIT_OK ? check_terms(p, &question) : code;
     if (code != EXIT_OK)
         return code;

@@ -60,10 +60,11 @@ static void note_taint(const struct job_spec *job, double step_s, struct search_
 {
     const double each_s = job_between_saves_s(&job->checkpoint, step_s);
     struct job_anew anew;
-    if (!(each_s > 0.0) || !job_tainted(job, each_s, job_work_s(job, step_s), &anew))
+    if (!(each_s > 0.0) || !job_starts_anew(job, each_s, job_work_s(job, step_s), &anew))
         return;
     out->keep_needed = anew.keep;
-    snprintf(out->tainted_by, sizeof out->tainted_by, "%s", anew.cause->name);
+    snprintf(out->tainted_by, sizeof out->tainted_by, "%s",
+             anew.cause != NULL ? anew.cause->name : "checkpoint.corrupt");
 }
 
 static bool goes_on(void *context, double done_ratio)

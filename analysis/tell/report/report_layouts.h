@@ -26,8 +26,8 @@ void report_breakdown_facts(struct fact *in, const char *key, const double parts
     "{checkpoint_interval_s} of work{if .interval_why} ({.interval_why}){end}\n"                   \
     "{end}"                                                                                        \
     "{if .tainted_by}"                                                                             \
-    "            '{.tainted_by}' is found when all kept checkpoints are tainted, and the job "     \
-    "starts\n            anew: --set checkpoint.keep={.keep_needed:.0f} keeps enough\n"            \
+    "            '{.tainted_by}' leaves no kept checkpoint that is good, and the job starts\n"     \
+    "            anew: --set checkpoint.keep={.keep_needed:.0f} keeps enough\n"            \
     "{end}"                                                                                        \
     "{if limited}            a limit of the player ended a run: it hardly gets on\n{end}"          \
     "{end}"

@@ -40,7 +40,7 @@ const char report_why_lines[] =
     "{end}"
     "{each .parts}    {.part<13} {.seconds:+time}\n{end}"
     "{end}{end}"
-    "{if .untried}  the search tries no layout with {.untried} (docs/planning.md)\n{end}"
+    "{if .untried}  the search tries no layout with {.untried} unless it is held (docs/planning.md)\n{end}"
     "{if .tight}  it leaves less of the card free than --headroom asks\n{end}"
     "{end}"
     "{each .overflow}"

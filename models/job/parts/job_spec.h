@@ -103,18 +103,21 @@ bool job_falls_back(const struct job_spec *spec);
 /* How often a run of `run_s` goes back to its very start because nothing that it kept is good. */
 #define JOB_ANEW_TIMES 0.05 /* no more than one run in twenty: enough is kept */
 struct job_anew {
-    const struct failure_cause *cause; /* of silent corruption, the worst */
-    double ratio;                      /* of its cases (of the recoveries) leave no good copy */
+    const struct failure_cause *cause; /* of silent corruption, the worst; NULL: others are worse */
+    double ratio;                      /* of its cases (of other recoveries) leave no good copy */
     double times;                      /* expected in the run, of all causes */
     double keep;                       /* checkpoints that bring that down to JOB_ANEW_TIMES */
 };
-/* Does silent corruption, found when all that is kept was saved after it began, do so more than
- * JOB_ANEW_TIMES? `each_s`: between two saves; stops in between are left out, so that in truth the
- * copies reach further back. */
-bool job_tainted(const struct job_spec *spec, double each_s, double run_s, struct job_anew *out);
-/* And recoveries that find no copy which can be read (checkpoint.corrupt)? Not where the job fails
- * before it makes up for what it loses to the unreadable ones, however many it keeps. */
-bool job_unreadable(const struct job_spec *spec, double each_s, double run_s, struct job_anew *out);
+/* More than JOB_ANEW_TIMES? Good is a copy on a level that outlives the failure, which can be read
+ * (checkpoint.corrupt) and was begun before a silent corruption that is found. `each_s`: between two
+ * saves; stops in between are left out, so that in truth copies reach further back. False, too,
+ * where the job fails before it makes up for what it loses to unreadable copies, however many it
+ * keeps. Formulas: docs/models/checkpoints.md. */
+bool job_starts_anew(const struct job_spec *spec, double each_s, double run_s,
+                     struct job_anew *out);
+/* When a cause is noticed: by its own law, or that of the restart. */
+const struct duration *job_found_after(const struct job_spec *spec,
+                                       const struct failure_cause *cause);
 /* How long its work takes without anything else; of a run without an end of work, the run. */
 double job_work_s(const struct job_spec *spec, double step_s);
 /* Steps between two saves: an interval of time ends with the step in which it is over.

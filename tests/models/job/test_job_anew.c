@@ -35,25 +35,25 @@ static void test_tainted(void **state)
     struct job_anew anew;
     make_weeks(&job);
     job.spec.causes = job.causes;
-    assert_true(job_tainted(&job.spec, 12 * HOUR, 30 * DAY, &anew));
+    assert_true(job_starts_anew(&job.spec, 12 * HOUR, 30 * DAY, &anew));
     assert_ptr_equal(anew.cause, &job.causes[2]);
     assert_true(anew.keep == 3.0 && anew.ratio == 1.0);
     assert_true(fabs(anew.times - 29.5 / 3.0) < 1e-9);
-    assert_true(job_tainted(&job.spec, 16 * HOUR, 30 * DAY, &anew)); /* in half of the cases */
+    assert_true(job_starts_anew(&job.spec, 16 * HOUR, 30 * DAY, &anew)); /* in half of the cases */
     assert_true(anew.keep == 3.0 && anew.ratio == 0.5);
-    assert_false(job_tainted(&job.spec, DAY, 30 * DAY, &anew));
-    assert_true(job_tainted(&job.spec, HOUR, 30 * DAY, &anew));
+    assert_false(job_starts_anew(&job.spec, DAY, 30 * DAY, &anew));
+    assert_true(job_starts_anew(&job.spec, HOUR, 30 * DAY, &anew));
     assert_true(anew.keep == 25.0);
-    assert_false(job_tainted(&job.spec, HOUR, HOUR, &anew)); /* over before two are saved */
+    assert_false(job_starts_anew(&job.spec, HOUR, HOUR, &anew)); /* over before two are saved */
     job.causes[2].detect.mean_s = -1.0;                      /* as the chain says */
-    assert_false(job_tainted(&job.spec, HOUR, 30 * DAY, &anew));
+    assert_false(job_starts_anew(&job.spec, HOUR, 30 * DAY, &anew));
     job.spec.recovery.restart.links[LINK_DETECT].mean_s = 3 * HOUR;
-    assert_true(job_tainted(&job.spec, HOUR, 30 * DAY, &anew));
+    assert_true(job_starts_anew(&job.spec, HOUR, 30 * DAY, &anew));
     assert_true(anew.keep == 4.0);
     job.spec.checkpoint.plan.levels[0].every = 3;
-    assert_false(job_tainted(&job.spec, HOUR, 30 * DAY, &anew));
+    assert_false(job_starts_anew(&job.spec, HOUR, 30 * DAY, &anew));
     job.causes[2].effect = EFFECT_STOP;
-    assert_false(job_tainted(&job.spec, 1.0, 30 * DAY, &anew));
+    assert_false(job_starts_anew(&job.spec, 1.0, 30 * DAY, &anew));
     job_case_free(&job);
 }
 
@@ -106,7 +106,7 @@ static void test_starts_anew_as_reckoned(void **state)
         job.causes[1].mtbf_s *= 100.0;
         job.causes[2].detect = (struct duration){law, DAY, 0.7};
         job.spec.checkpoint.keep = 8;
-        assert_true(job_tainted(&job.spec, 3 * HOUR, 30 * DAY, &anew) || law == DURATION_FIXED);
+        assert_true(job_starts_anew(&job.spec, 3 * HOUR, 30 * DAY, &anew) || law == DURATION_FIXED);
         double played = starts_played(&job, &job.causes[2], 3 * HOUR, RUNS);
         if (fabs(played - anew.times) > 0.1 * anew.times + 4.0 * sqrt(anew.times / RUNS))
             fail_msg("law %d: %.3f reckoned, %.3f played", law, anew.times, played);
@@ -133,19 +133,81 @@ static void test_unreadable_as_reckoned(void **state)
     job.spec.causes = job.causes;
     job.spec.checkpoint.keep = 2;
     job.spec.checkpoint.corrupt_ratio = 0.1;
-    assert_true(job_unreadable(&job.spec, 10 * MINUTE, 30 * DAY, &anew));
+    assert_true(job_starts_anew(&job.spec, 10 * MINUTE, 30 * DAY, &anew));
     assert_true(fabs(anew.ratio - 0.01) < 1e-15 && fabs(anew.times - 0.9) < 1e-12);
     assert_true(anew.keep == 4.0); /* .1^3 of 90 is .09 */
     const double played = starts_played(&job, NULL, 10 * MINUTE, RUNS);
     if (fabs(played - 0.9) > 0.1 * 0.9 + 4.0 * sqrt(0.9 / RUNS))
         fail_msg("0.9 reckoned, %.3f played", played);
     job.spec.checkpoint.keep = 4;
-    assert_false(job_unreadable(&job.spec, 10 * MINUTE, 30 * DAY, &anew));
+    assert_false(job_starts_anew(&job.spec, 10 * MINUTE, 30 * DAY, &anew));
     job.spec.checkpoint.keep = 2;
-    assert_false(job_unreadable(&job.spec, 14 * HOUR, 30 * DAY, &anew)); /* in vain anyway */
+    assert_false(job_starts_anew(&job.spec, 14 * HOUR, 30 * DAY, &anew)); /* in vain anyway */
     job.spec.recovery.kind = recovery_find("replica-level");
-    assert_true(job_unreadable(&job.spec, 10 * MINUTE, 30 * DAY, &anew));
+    assert_true(job_starts_anew(&job.spec, 10 * MINUTE, 30 * DAY, &anew));
     assert_true(fabs(anew.times - 0.45) < 1e-12); /* the job itself fails */
+    job_case_free(&job);
+}
+
+/* A fixed detection taints 15 of the copies, and the others cannot be read: with K kept K - 15 are
+ * clean, and all of them are bad in .1^(K - 15) of the cases. As played. */
+static void test_clean_and_unreadable(void **state)
+{
+    enum {
+        RUNS = 400
+    };
+    struct job_case job;
+    struct job_anew anew;
+    make_weeks(&job);
+    job.spec.causes = &job.causes[2];
+    job.spec.cause_count = 1;
+    job.causes[2].detect = (struct duration){DURATION_FIXED, 15.0 * HOUR, 1.0};
+    job.spec.checkpoint.corrupt_ratio = 0.1;
+    job.spec.checkpoint.keep = 16;
+    assert_true(job_starts_anew(&job.spec, HOUR, 30 * DAY, &anew));
+    assert_ptr_equal(anew.cause, &job.causes[2]);
+    const double cases = (30.0 * DAY - 14.0 * HOUR) / (3.0 * DAY);
+    assert_true(fabs(anew.times - 0.1 * cases) < 0.01);
+    assert_true(anew.keep == 18.0); /* .1^2 of 9.8 is .098, .1^3 .0098 */
+    struct job_case played = job;
+    played.spec.causes = played.causes;
+    played.spec.cause_count = 3;
+    played.causes[0].mtbf_s *= 1e6;
+    played.causes[1].mtbf_s *= 1e6;
+    const double starts = starts_played(&played, &played.causes[2], HOUR, RUNS);
+    if (fabs(starts - anew.times) > 0.1 * anew.times + 4.0 * sqrt(anew.times / RUNS))
+        fail_msg("%.3f reckoned, %.3f played", anew.times, starts);
+    job.spec.checkpoint.keep = 18;
+    assert_false(job_starts_anew(&job.spec, HOUR, 30 * DAY, &anew));
+    job_case_free(&job);
+}
+
+/* A copy that a failure destroys is no second chance; software leaves it. Where a failure destroys
+ * all, no number of copies helps. */
+static void test_copies_that_outlive(void **state)
+{
+    struct job_case job;
+    struct job_anew anew;
+    make_weeks(&job);
+    job.spec.causes = job.causes; /* 45 failures of nodes in the thirty days */
+    job.spec.cause_count = 1;
+    job.spec.checkpoint.keep = 2;
+    job.spec.checkpoint.corrupt_ratio = 0.1;
+    struct checkpoint_plan *plan = &job.spec.checkpoint.plan;
+    plan->levels[1] = plan->levels[0];
+    plan->level_count = 2;
+    assert_false(job_starts_anew(&job.spec, 10 * MINUTE, 30 * DAY, &anew)); /* .1^4 of 45 */
+    plan->levels[0].survival = SURVIVES_PROCESS;
+    assert_true(job_starts_anew(&job.spec, 10 * MINUTE, 30 * DAY, &anew));
+    assert_true(fabs(anew.times - 0.45) < 1e-9 && anew.keep == 3.0);
+    job.causes[0].in_place_ratio = 0.9; /* of ten one replaces the node */
+    assert_false(job_starts_anew(&job.spec, 10 * MINUTE, 30 * DAY, &anew));
+    job.causes[0].in_place_ratio = 0.0;
+    plan->levels[1].survival = SURVIVES_NODE;
+    assert_true(job_starts_anew(&job.spec, 10 * MINUTE, 30 * DAY, &anew));
+    job.causes[0].unit = UNIT_DOMAIN;
+    job.causes[0].domain_nodes = 4;
+    assert_false(job_starts_anew(&job.spec, 10 * MINUTE, 30 * DAY, &anew));
     job_case_free(&job);
 }
 
@@ -155,6 +217,8 @@ int main(void)
         cmocka_unit_test(test_tainted),
         cmocka_unit_test(test_starts_anew_as_reckoned),
         cmocka_unit_test(test_unreadable_as_reckoned),
+        cmocka_unit_test(test_clean_and_unreadable),
+        cmocka_unit_test(test_copies_that_outlive),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,9 +107,9 @@ static void test_whole_steps_between_saves(void **state)
     struct job_anew anew;
     const double each_s = job_between_saves_s(&spec->checkpoint, 10.0);
     assert_true(job_work_s(spec, 10.0) == 9000.0);
-    assert_false(job_tainted(spec, each_s, 9000.0, &anew)); /* ten reach back 270 s at least */
+    assert_false(job_starts_anew(spec, each_s, 9000.0, &anew)); /* ten reach back 270 s at least */
     silent.detect.mean_s = 300.0;
-    assert_true(job_tainted(spec, each_s, 9000.0, &anew));
+    assert_true(job_starts_anew(spec, each_s, 9000.0, &anew));
     assert_ptr_equal(anew.cause, &silent);
     arena_destroy(arena);
     job_case_free(&job);

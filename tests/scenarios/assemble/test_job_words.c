@@ -87,8 +87,11 @@ static void taint_is(const struct scenario *s, double each_s, const char *wanted
     struct arena *arena = arena_create();
     struct job_anew anew;
     assert_int_equal(s->diagnostics.problem_count, 0);
-    const bool tainted = job_tainted(&s->job, each_s, s->job.duration_s, &anew);
-    assert_string_equal(tainted ? scenario_anew_sentence(arena, &s->job, &anew) : "", wanted);
+    struct job_spec job = s->job; /* storage that outlives all */
+    job.checkpoint.plan = (struct checkpoint_plan){
+        .levels = {{.survival = SURVIVES_DOMAIN, .every = 1}}, .level_count = 1};
+    const bool anew_told = job_starts_anew(&job, each_s, job.duration_s, &anew);
+    assert_string_equal(anew_told ? scenario_anew_sentence(arena, &job, &anew) : "", wanted);
     arena_destroy(arena);
 }
 
@@ -152,8 +155,8 @@ static void test_found_at_once(void **state)
 static void test_unreadable(void **state)
 {
 #define UNREAD(kept, ratio, times, keep)                                                           \
-    "a checkpoint cannot be read back with probability 0.1 (checkpoint.corrupt), " kept            \
-    " in " ratio " % of recoveries: the job starts anew, " times                                   \
+    "a copy cannot be read back with probability 0.1 (checkpoint.corrupt), and of " kept           \
+    " all that outlive the failure in " ratio " % of recoveries: the job starts anew, " times                                   \
     " times in this run by the rates; "                                                            \
     "keep " keep " or more"
     struct scenario *scenario = weeks_read(WEEKS_CHECKPOINT, "checkpoint: {policy: sync}");

@@ -4,8 +4,9 @@
  * tp that divides the heads and stays inside a node, every cp, and every pp up to the layers, is a
  * layout, where ep is open with every ep that divides the experts; the rest is dp. An interleaved
  * schedule becomes 1f1b, which holds less. A size is skipped when the plain sum of the
- * model state cannot fit. The batch follows the layout (dp x microbatch x pp): how long a step
- * would take is not asked here. */
+ * model state cannot fit. The batch follows the layout: as many microbatches as stages, without
+ * a pipeline two where the scenario's batch has them, since from the second on gradients add up.
+ * How long a step would take is not asked here. */
 #include "models/plan/minimum.h"
 
 #include <math.h>
@@ -86,7 +87,9 @@ static struct configuration with_layout(const struct minimum_search *s, uint64_t
     if (is_open(s, CHOICE_ETP) && split->tp > 1)
         trial.layout.etp = plan_share_etp(&trial, ep);
     trial.layout.pipeline.first_layers = trial.layout.pipeline.last_layers = 0;
-    trial.training.global_batch = trial.layout.dp * trial.layout.microbatch * split->pp;
+    const uint64_t at_once = trial.layout.dp * trial.layout.microbatch;
+    const bool adds_up = split->pp == 1 && s->c->training.global_batch > at_once;
+    trial.training.global_batch = at_once * (adds_up ? 2 : split->pp);
     if (trial.layout.pipeline.schedule->interleaved) { /* chunks buy time with memory */
         trial.layout.pipeline.schedule = &schedule_one_f_one_b;
         trial.layout.pipeline.vpp = 1;

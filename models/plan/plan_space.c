@@ -33,8 +33,10 @@ static void add(struct space *s, const struct plan_layout *layout)
 }
 
 /* What the software offers: its usual kind, and that which shards all; beside those zero-0 and
- * zero-1, or for PyTorch's own data parallelism ddp, fsdp and hsdp. Kinds between belong to whom
- * the one that shards all is a ZeRO stage. */
+ * zero-1. PyTorch's own data parallelism has fsdp and hsdp, in a pipeline zero-1 (parameters stay
+ * gathered, as `run` has it), and ddp where no other axis splits the model (torchtitan: "DDP has
+ * not supported > 1D parallelism"). Kinds between belong to whom the one that shards all is a ZeRO
+ * stage. */
 static bool offers(const struct configuration *c, const struct sharding_kind *kind)
 {
     const struct software_profile *software = &c->software;
@@ -43,13 +45,16 @@ static bool offers(const struct configuration *c, const struct sharding_kind *ki
     const bool units = usual->units || (full != NULL && full->units);
     const bool stages = (full != NULL && full->shards_weights && !full->units) ||
                         (usual->shards_gradients && !usual->units);
-    if (kind == usual || kind == full || kind == &sharding_zero_0)
+    const struct layout_spec *l = &c->layout;
+    if (kind == usual || kind == full)
         return true;
+    if (kind == &sharding_zero_0)
+        return !usual->units || l->tp * l->pp * l->cp == 1;
     if (kind->hybrid)
         return usual->units && configuration_replicas(c) > c->cluster.node.gpus;
     if (kind->units)
         return units;
-    return kind == &sharding_zero_1 ? !usual->units : stages;
+    return kind == &sharding_zero_1 ? !usual->units || l->pp > 1 : stages;
 }
 
 static void add_shardings(struct space *s, struct plan_layout layout)
@@ -153,6 +158,8 @@ static void add_shares(struct space *s, struct plan_layout layout)
 {
     const uint64_t ranks = (uint64_t)layout.tp * layout.cp * layout.dp;
     if (s->base->model.moe.experts == 0 || held(s, PLAN_EP)) {
+        if (s->base->model.moe.experts > 0)
+            layout.etp = (uint32_t)plan_share_etp(s->base, layout.ep);
         add_microbatches(s, layout);
         return;
     }

@@ -56,9 +56,10 @@ static unsigned held_by_sets(const struct plan_arguments *a, struct session *ses
         if (key < PLAN_AXIS_COUNT && strcmp(value, "=best") != 0 && strcmp(value, "=auto") != 0)
             held |= 1u << key;
         else if (key >= PLAN_AXIS_COUNT && key < PLAN_KEY_COUNT)
-            fprintf(session->notes,
-                    "note: the search chooses layout.%s with the other keys: --set %s has no effect\n",
-                    plan_axis_names[key], format_shown(word).s);
+            fprintf(
+                session->notes,
+                "note: the search chooses layout.%s with the other keys: --set %s has no effect\n",
+                plan_axis_names[key], format_shown(word).s);
     }
     return held;
 }

@@ -278,10 +278,11 @@ static void note_memory(const struct launch_job *job, struct launch_text *text)
                    job->recipe == FP8_NVFP4 ? "4" : "8");
     const bool off = launch_stage(job->c->layout.data.sharding) == 0 && job->c->layout.pp == 1;
     if (job->bf16 && job->gradient_bytes < 4.0 && off) {
-        launch_say(text, LAUNCH_REFUSED,
-                   "without ZeRO and without a pipeline DeepSpeed sums bf16 gradients in fp32: they "
-                   "were simulated in %g bytes (training.gradient_bytes=4 simulates that)",
-                   job->gradient_bytes);
+        launch_say(
+            text, LAUNCH_REFUSED,
+            "without ZeRO and without a pipeline DeepSpeed sums bf16 gradients in fp32: they "
+            "were simulated in %g bytes (training.gradient_bytes=4 simulates that)",
+            job->gradient_bytes);
     }
 }
 

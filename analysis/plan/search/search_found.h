@@ -56,8 +56,8 @@ struct search_weeks {
     const char *checkpoint, *recovery;           /* policies */
     uint64_t spares;                             /* nodes */
     bool limited;                                /* a limit of the player ended a run */
-    /* What leaves no kept checkpoint that is good, so that the job starts anew: the cause of a silent
-     * corruption, or the key of unreadable copies; "": none. And how many would have to be kept. */
+    /* What leaves no kept checkpoint that is good, so that the job starts anew: the cause of a
+     * silent corruption, or the key of unreadable copies; "": none. And how many to keep. */
     char tainted_by[WEEKS_NAME];
     double keep_needed;
 };

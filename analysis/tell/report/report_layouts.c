@@ -40,6 +40,7 @@ void report_layout_facts(struct fact *o, const struct plan_layout *l)
     document_count(o, "dp", l->dp);
     document_count(o, "cp", l->cp);
     document_count(o, "ep", l->ep);
+    document_real(o, "etp", IN_COUNT, known_if(l->etp > 0, l->etp)); /* null: as tp */
     document_count(o, "vpp", l->vpp);
     document_count(o, "microbatch", l->microbatch);
     document_word(o, "schedule", l->schedule->head.name);

@@ -27,7 +27,7 @@ void report_breakdown_facts(struct fact *in, const char *key, const double parts
     "{end}"                                                                                        \
     "{if .tainted_by}"                                                                             \
     "            '{.tainted_by}' leaves no kept checkpoint that is good, and the job starts\n"     \
-    "            anew: --set checkpoint.keep={.keep_needed:.0f} keeps enough\n"            \
+    "            anew: --set checkpoint.keep={.keep_needed:.0f} keeps enough\n"                    \
     "{end}"                                                                                        \
     "{if limited}            a limit of the player ended a run: it hardly gets on\n{end}"          \
     "{end}"

@@ -24,8 +24,8 @@ static struct left left_after(const struct checkpoint_plan *plan, int scope)
     return out;
 }
 
-/* P(`count` saves or more were begun since), found so long after. The last one before it began was so
- * by any part of what lies between two: a mean over that. */
+/* P(`count` saves or more were begun since), found so long after. The last one before it began was
+ * so by any part of what lies between two: a mean over that. */
 static double tainted_ratio(const struct duration *found, double count, double apart_s)
 {
     enum {
@@ -80,8 +80,8 @@ static struct chance corrupted(const struct question *q, const struct failure_ca
     return sum;
 }
 
-/* Its failures that replace no node, and those that do, by what is left after each. Where nothing is,
- * no number of copies helps, and none is counted. */
+/* Its failures that replace no node, and those that do, by what is left after each. Where nothing
+ * is, no number of copies helps, and none is counted. */
 static struct chance chance_of(const struct question *q, const struct failure_cause *cause)
 {
     const bool whole = cause->unit == UNIT_JOB;
@@ -138,8 +138,7 @@ static double anew(const struct question *q, double *recoveries, struct job_anew
     return out->times;
 }
 
-bool job_starts_anew(const struct job_spec *spec, double each_s, double run_s,
-                     struct job_anew *out)
+bool job_starts_anew(const struct job_spec *spec, double each_s, double run_s, struct job_anew *out)
 {
     const double bad = spec->checkpoint.corrupt_ratio;
     const double lost_s = (0.5 + bad / (1.0 - bad)) * each_s; /* with all copies kept */

@@ -109,8 +109,8 @@ struct job_anew {
     double keep;                       /* checkpoints that bring that down to JOB_ANEW_TIMES */
 };
 /* More than JOB_ANEW_TIMES? Good is a copy on a level that outlives the failure, which can be read
- * (checkpoint.corrupt) and was begun before a silent corruption that is found. `each_s`: between two
- * saves; stops in between are left out, so that in truth copies reach further back. False, too,
+ * (checkpoint.corrupt) and was begun before a silent corruption that is found. `each_s`: between
+ * two saves; stops in between are left out, so that in truth copies reach further back. False, too,
  * where the job fails before it makes up for what it loses to unreadable copies, however many it
  * keeps. Formulas: docs/models/checkpoints.md. */
 bool job_starts_anew(const struct job_spec *spec, double each_s, double run_s,

@@ -55,7 +55,9 @@ static double exhaustive_s(const struct search *s, unsigned held)
 static double value_by_hand(enum search_best best, const struct configuration *c, double step_s)
 {
     const double tokens = (double)(c->training.global_batch * c->training.sequence);
-    const double gpus = (double)(c->cluster.nodes * c->cluster.node.gpus);
+    const struct node_spec *node = &c->cluster.node; /* none of the spaces has racks of chassis */
+    const uint64_t whole = node->installed_gpus > 0 ? node->installed_gpus : node->gpus;
+    const double gpus = (double)(c->cluster.nodes * whole);
     switch (best) {
     case BEST_STEP:
         return step_s;

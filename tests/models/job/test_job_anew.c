@@ -45,7 +45,7 @@ static void test_tainted(void **state)
     assert_true(job_starts_anew(&job.spec, HOUR, 30 * DAY, &anew));
     assert_true(anew.keep == 25.0);
     assert_false(job_starts_anew(&job.spec, HOUR, HOUR, &anew)); /* over before two are saved */
-    job.causes[2].detect.mean_s = -1.0;                      /* as the chain says */
+    job.causes[2].detect.mean_s = -1.0;                          /* as the chain says */
     assert_false(job_starts_anew(&job.spec, HOUR, 30 * DAY, &anew));
     job.spec.recovery.restart.links[LINK_DETECT].mean_s = 3 * HOUR;
     assert_true(job_starts_anew(&job.spec, HOUR, 30 * DAY, &anew));

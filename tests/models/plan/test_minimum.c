@@ -209,6 +209,42 @@ static void test_own_layout_is_set_aside(void **state)
     }
 }
 
+/* Does one card of so many bytes hold a step of these microbatches? */
+static bool one_card_holds(struct configuration c, double usable_bytes, uint64_t microbatches)
+{
+    struct step_options options = {.memory_only = true};
+    struct error error;
+    struct step *step = NULL;
+    c.gpu.hbm.usable_bytes = usable_bytes;
+    lower_case_size(&c, 1, 1, 1, 1, microbatches);
+    c.cluster.node.gpus = c.cluster.nodes = 1;
+    c.layout.sequence_parallel = false;
+    assert_true(step_run(&c, &options, &step, &error));
+    const bool result = step->fits;
+    step_destroy(step);
+    return result;
+}
+
+/* What holds one microbatch need not hold the gradients of the second beside the sum: a card that
+ * does is enough for a batch of one, not for one of two. */
+static void test_gradients_add_up(void **state)
+{
+    unsigned between = 0;
+    struct configuration c = wide_case();
+    c.software.data.gradients = GRADIENT_TENSOR;
+    c.layout.microbatch = 8; /* activations beside which gradients are not small change */
+    for (double bytes = 4e9; bytes > 2e8; bytes *= 0.98) {
+        const bool one = one_card_holds(c, bytes, 1), two = one_card_holds(c, bytes, 2);
+        between += one && !two;
+        c.gpu.hbm.usable_bytes = bytes;
+        c.training.global_batch = 8;
+        assert_true((minimum_gpus(&c, 0, LIMIT) == 1) == one);
+        c.training.global_batch = 16;
+        assert_true((minimum_gpus(&c, 0, LIMIT) == 1) == two);
+    }
+    assert_true(between > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -219,6 +255,7 @@ int main(void)
         cmocka_unit_test(test_shard_groups),
         cmocka_unit_test(test_what_never_fits_is_known),
         cmocka_unit_test(test_own_layout_is_set_aside),
+        cmocka_unit_test(test_gradients_add_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static const struct software_case {
      {"zero-0", "zero-1", "fsdp"},
      {"zero-0", "zero-1"},
      NULL},
-    {"fsdp", "fsdp", true, false, false, 0, {"zero-0", "fsdp"}, {"zero-0"}, "hsdp"},
+    {"fsdp", "fsdp", true, false, false, 0, {"zero-0", "fsdp"}, {"zero-1"}, "hsdp"},
     {"zero-2",
      "zero-3",
      false,
@@ -124,7 +124,7 @@ static bool share_rule(const struct naive *n, const struct plan_layout *l)
     if (experts == 0)
         return l->ep == 1 && l->etp == 0;
     if (is_held(n, PLAN_EP))
-        return l->ep == n->c->layout.ep && l->etp == said;
+        return l->ep == n->c->layout.ep && l->etp == (said == 0 && l->ep > 1 ? 1 : said);
     return experts % l->ep == 0 && l->ep <= ranks && ranks % (width * l->ep) == 0 &&
            l->etp == (said == 0 && l->ep > 1 ? 1 : said);
 }
@@ -170,6 +170,8 @@ static bool sharding_rule(const struct naive *n, const struct plan_layout *l)
         return strcmp(name, "zero-0") == 0;
     if (l->pp > 1)
         return is_listed(name, n->s->deep, COUNT(n->s->deep));
+    if (strcmp(name, "zero-0") == 0 && strcmp(n->s->usual, "fsdp") == 0 && l->tp * l->cp > 1)
+        return false; /* PyTorch's plain data parallelism stands alone */
     return is_listed(name, n->s->flat, COUNT(n->s->flat)) ||
            (n->s->wide != NULL && strcmp(name, n->s->wide) == 0 &&
             replicas > n->c->cluster.node.gpus);

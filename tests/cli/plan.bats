@@ -436,6 +436,10 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
     # shellcheck disable=SC2086
     expect 0 plan $little --vary cluster.gpus=8,16 --pareto --json
     jq -e '[.front[].values] | unique | length == 2' out
+    # two GPUs of a node cost as much an hour as four of it, and take longer
+    # shellcheck disable=SC2086
+    expect 0 plan $little --vary cluster.gpus=2,4 --pareto --json
+    jq -e '[.front[].values] | unique == ["4"]' out
     # shellcheck disable=SC2086
     expect 2 plan $little --headroom 1
     said "between 0 and 1"

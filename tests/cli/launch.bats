@@ -160,7 +160,8 @@ told() {
 # Each line: a key, what else is set, and its two values. dp follows, experts need sequence_parallel, expert_imbalance is of the data, placement of
 # the hosts, and units of layers are DeepSpeed's and TorchTitan's own.
 @test "the key that a refusal names leads to a script" {
-    own=("$SCENARIOS/llama3-70b-64xh100.yaml" --launch deepspeed --set software=deepspeed)
+    own=("$SCENARIOS/llama3-70b-64xh100.yaml" --launch deepspeed --set software=deepspeed
+        --set layout.pp=1 --set layout.dp=8 --set layout.sharding=zero-0)
     expect 3 "$ORRERY" export "${own[@]}"
     key=$(grep -oE '[a-z_]+\.[a-z0-9_]+=[a-z0-9]+ simulates that' err | cut -d' ' -f1)
     [ -n "$key" ]

@@ -7,7 +7,7 @@
     {                                                                                              \
         rows, sizeof rows / sizeof rows[0]                                                         \
     }
-#define TIME_MAX (100.0 * YEAR)
+#define TIME_MAX JOB_WALL_MAX_S
 #define COUNT_MAX 1e9
 /* Beyond these a law is no more than its extremes: k = 0.05 spans hundreds of decades. */
 #define SHAPE_MIN 0.05
@@ -15,7 +15,7 @@
 
 static const struct param run_params[] = {
     {"duration", PARAM_TIME, offsetof(struct run_keys, duration_s), 1, TIME_MAX, READER_AUTO, NULL,
-     "Wall-clock time after which the run ends with its work undone; auto: none."},
+     "Wall-clock time after which the run ends with its work undone; auto: none, up to 100y."},
     {"steps", PARAM_COUNT, offsetof(struct run_keys, steps), 1, 1e12, READER_AUTO, NULL,
      "Training steps to do; auto: training.tokens / tokens per step, or as many as `duration` "
      "allows."},

@@ -2,12 +2,10 @@
 
 #include <string.h>
 
-#include "models/job/parts/job_spec.h"
 #include "scenarios/language/csv.h"
 #include "scenarios/language/file.h"
 #include "scenarios/language/names.h"
 #include "scenarios/language/quantity.h"
-#include "sim/units.h"
 
 enum {
     COLUMN_AT,
@@ -18,7 +16,6 @@ enum {
     COLUMN_COUNT
 };
 static const char *const columns[COLUMN_COUNT] = {"at", "unit_kind", "unit", "cause", "repair"};
-#define TIME_MAX_S (100.0 * YEAR)
 
 struct trace_reading {
     struct arena *arena;
@@ -67,7 +64,7 @@ static bool read_time(struct trace_reading *r, size_t row, unsigned column, doub
     if (!quantity_read(PARAM_TIME, text, source_quote(r->arena, text), &quantity, why))
         return bad(r, row, column, why);
     *out = quantity.number;
-    return (quantity.number >= 0.0 && quantity.number <= TIME_MAX_S) ||
+    return (quantity.number >= 0.0 && quantity.number <= TRACE_TIME_MAX_S) ||
            bad(r, row, column, "must be from 0s to 100y");
 }
 

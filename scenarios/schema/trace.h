@@ -9,6 +9,7 @@
 #ifndef ORRERY_SCENARIOS_SCHEMA_TRACE_H
 #define ORRERY_SCENARIOS_SCHEMA_TRACE_H
 
+#include "models/job/parts/job_spec.h"
 #include "scenarios/language/file.h"
 #include "scenarios/language/problems.h"
 
@@ -17,6 +18,7 @@ enum {
     TRACE_ROWS_MAX = 1 << 20,
     TRACE_CAUSE_MAX = 80
 };
+#define TRACE_TIME_MAX_S JOB_WALL_MAX_S
 struct trace_row {
     double at_s, repair_s; /* repair < 0: by the laws */
     int unit_kind;         /* enum failure_unit */

@@ -177,6 +177,40 @@ figures() { "$ORRERY" run weeks.yaml --no-db --json "$@" | grep -v job_mtbf_s | 
     [ ! -e p.csv ]
 }
 
+@test "weeks: a trace is refused where its rows would draw another moment of detection" {
+    local drawn="effect: corrupt, detect: {mean: 5h, law: exponential}" fixed="effect: corrupt, detect: 5h"
+    local -a same=(--set run.duration=60d --set checkpoint.keep=50 --set recovery.policy=cold-spare --set recovery.restart.provision=20min)
+    # Here some failures fall on units under repair, so that those that strike are not numbered as rows are.
+    for law in "$drawn" "effect: corrupt" "effect: slow, slow: 0.5, detect: 1h, slow_time: {mean: 5h, law: exponential}"; do
+        expect 0 "$ORRERY" run weeks.yaml --db d.db "${same[@]}" --set "failures=[{cause: c, unit: gpu, law: weibull, shape: 0.7, mtbf: 200d, $law}]"
+        expect 1 "$ORRERY" export d.db --format failures --output d.csv
+        said "is drawn for each failure of 'c', and no row of a trace holds it"
+        said "run it with \`law: fixed\`"
+        said "\`$(sql d.db "select drawn from failure_cause")\`"
+        [ ! -e d.csv ]
+        sql d.db "select drawn from failure_cause" >>keys
+    done
+    printf '%s\n' detect recovery.restart.detect slow_time | cmp - keys
+    # One that is exported gives the same run: a fixed law, and draws whose failures are numbered as rows are.
+    expect 0 "$ORRERY" run weeks.yaml --db f.db "${same[@]}" --set "failures=[{cause: c, unit: gpu, law: weibull, shape: 0.7, mtbf: 200d, $fixed}]"
+    expect 0 "$ORRERY" export f.db --format failures --output f.csv
+    expect 0 "$ORRERY" run weeks.yaml --db g.db "${same[@]}" --set "failures=[{cause: c, law: trace, trace: f.csv, $fixed}]"
+    sql f.db "select * from interruption" >f
+    sql g.db "select * from interruption" >g
+    cmp f g
+    local seed replayed=0
+    for seed in 1 2 3 4 5 6; do
+        "$ORRERY" run weeks.yaml --db d.db --seed "$seed" --set checkpoint.keep=50 --set "failures=[{cause: c, unit: gpu, mtbf: 1y, $drawn}]" >out
+        "$ORRERY" export d.db --format failures --output "d$seed.csv" || continue
+        "$ORRERY" run weeks.yaml --db g.db --seed "$seed" --set checkpoint.keep=50 --set "failures=[{cause: c, law: trace, trace: d$seed.csv, $drawn}]" >out
+        sql d.db "select * from interruption" >f
+        sql g.db "select * from interruption" >g
+        cmp f g
+        replayed=$((replayed + 1))
+    done
+    [ "$replayed" -gt 0 ]
+}
+
 @test "weeks: replicas that stop alone do not stop the job" {
     local -a same=(--set 'failures=[{cause: g, unit: gpu, mtbf: 300d}, {cause: j, unit: job, mtbf: 30d}]' --set run.duration=60d)
     expect 0 "$ORRERY" run weeks.yaml --db r.db --set recovery.policy=replica-level "${same[@]}"
@@ -252,6 +286,42 @@ figures() { "$ORRERY" run weeks.yaml --no-db --json "$@" | grep -v job_mtbf_s | 
     expect 5 timeout 20 "$ORRERY" run weeks.yaml --no-db --set run.duration=auto --set run.work=1h \
         --set 'failures=[{cause: x, unit: job, mtbf: 1s}]'
     shows "ended        a limit: 100,000 failures"
+}
+
+@test "weeks: a job that would last for centuries ends after one, and its database and trace are whole" {
+    local -a long=(--set run.duration=auto --set run.work=100y --set 'checkpoint={policy: sync, interval: 9d}'
+        --set 'recovery={policy: hot-spare, spares: 4, restart: {start: 30d}}')
+    expect 5 timeout 60 "$ORRERY" run weeks.yaml --db c.db "${long[@]}" --set 'failures=[{cause: x, unit: job, mtbf: 10d}]'
+    said "a limit: a hundred years of wall clock"
+    shows "ended        a limit: a hundred years of wall clock"
+    [ "$(sql c.db "select value from meta where key = 'complete'")" = 1 ]
+    [ "$(sql c.db "select ended, wall_s from run")" = "wall_clock|3155760000.0" ]
+    [ "$(sql c.db "select min(ts) > 0 and max(ts + coalesce(dur, 0)) <= 3155760000000000000 and count(*) > 100 from interruption")" = 1 ]
+    [ "$(sql c.db "select max(exposed_s) > 3e9 from failure")" = 1 ]
+    expect 0 "$ORRERY" export c.db --format failures --output c.csv
+    expect 5 timeout 60 "$ORRERY" run weeks.yaml --db d.db "${long[@]}" --set 'failures=[{cause: x, law: trace, trace: c.csv}]'
+    [ "$(sql c.db "select count(*), sum(lost_s) from interruption")" = "$(sql d.db "select count(*), sum(lost_s) from interruption")" ]
+    # What no trace holds is refused before a row of it is written.
+    local change
+    for change in "exposed_s = 3155760001.0:a failure after 100y" "repair_s = 3155760001.0:a repair takes more than 100y" \
+        "cause = printf('%081d', 1):longer than 80 bytes"; do
+        cp c.db e.db
+        sql e.db "update failure set ${change%%:*} where id = (select max(id) from failure)"
+        expect 1 "$ORRERY" export e.db --format failures --output e.csv
+        said "${change#*:}"
+        [ ! -e e.csv ]
+    done
+    cp c.db e.db
+    sql e.db "update run set failures = 1048577"
+    expect 1 "$ORRERY" export e.db --format failures --output e.csv
+    said "1048577 failures, and a trace holds at most 1048576"
+    cp c.db e.db
+    sql e.db "with recursive n(i) as (select 1 union all select i + 1 from n where i < 200000)
+        insert into failure select null, run, ts, exposed_s, replace(hex(zeroblob(40)), '0', '\"'), unit, unit_id, node, repair_s
+        from n, (select * from failure where id = 1)"
+    expect 1 "$ORRERY" export e.db --format failures --output e.csv
+    said "take more than 32 MiB"
+    [ ! -e e.csv ]
 }
 
 @test "weeks: units so slow that no step can be simulated are a limit, not the end of the program" {

@@ -17,8 +17,11 @@ bool export_chrome(struct query *query, int64_t rank, FILE *out, struct error *e
 bool export_csv(struct query *query, const char *table, FILE *out, struct error *error);
 /* One field of CSV, in quotes where it needs them. */
 void export_csv_text(FILE *out, const char *text, unsigned bytes);
+/* How many bytes that writes. */
+size_t export_csv_bytes(const char *text, unsigned bytes);
 /* The failures of weeks of training, as a scenario with `law: trace` reads them. Refused where a
- * row cannot say what fell: a shock that strikes a part of its domain. */
+ * row cannot say what fell (a shock that strikes a part of its domain) or when it was found (a law
+ * that is drawn), and where trace_read would not take them. */
 bool export_trace(struct query *query, FILE *out, struct error *error);
 /* The section `failures:` that replays it, where keys must stand beside the trace; else nothing. */
 bool export_trace_beside(struct query *query, FILE *out, struct error *error);

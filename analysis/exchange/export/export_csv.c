@@ -2,12 +2,25 @@
 
 #include "analysis/exchange/export/export.h"
 
+static bool needs_quotes(const char *text, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++)
+        if (strchr(",\"\r\n", text[i]) != NULL)
+            return true;
+    return false;
+}
+
+size_t export_csv_bytes(const char *text, unsigned bytes)
+{
+    size_t sum = needs_quotes(text, bytes) ? (size_t)bytes + 2 : bytes;
+    for (unsigned i = 0; i < bytes; i++)
+        sum += text[i] == '"';
+    return sum;
+}
+
 void export_csv_text(FILE *out, const char *text, unsigned bytes)
 {
-    bool quote = false;
-    for (unsigned i = 0; i < bytes; i++)
-        quote = quote || strchr(",\"\r\n", text[i]) != NULL;
-    if (!quote) {
+    if (!needs_quotes(text, bytes)) {
         fwrite(text, 1, bytes, out);
         return;
     }

@@ -12,6 +12,8 @@ static void note_failure(void *context, const struct fleet_event *event, double 
                          double repair_s)
 {
     struct job_record *r = context;
+    struct job_numbers *numbers = &r->numbers[event->cause];
+    numbers->skips |= event->number != numbers->count++;
     if (!room(r, r->failure_count))
         return;
     LIST_ROOM(r->arena, r->failures, (uint32_t)r->failure_count, 1, r->failure_room);
@@ -60,6 +62,7 @@ bool job_record_play(const struct scenario *scenario, bool keep_saves, struct jo
     }
     scenario_job(scenario, r->conditions, watches.search, &r->spec);
     r->stops = ARENA_ARRAY(arena, uint64_t, r->spec.cause_count + 1);
+    r->numbers = ARENA_ARRAY(arena, struct job_numbers, r->spec.cause_count + 1);
     struct job_observer observer = {.context = r,
                                     .watch = watches.run,
                                     .failure = note_failure,

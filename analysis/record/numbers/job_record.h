@@ -16,6 +16,12 @@ struct job_failure {
     double at_s, exposed_s, repair_s; /* wall clock; the fleet's clock; 0: a restart mends it */
     uint32_t cause, unit, node;       /* node UINT32_MAX: none */
 };
+/* Of the failures of one cause: what is drawn for each goes by its number (fleet_uniform), and a
+ * trace of them counts its rows from 0. */
+struct job_numbers {
+    uint64_t count;
+    bool skips; /* they are numbered otherwise: some struck nothing, or there are several streams */
+};
 struct job_record {
     struct arena *arena;
     struct condition_table *conditions;
@@ -26,11 +32,12 @@ struct job_record {
     struct saved *saves;
     size_t failure_count, interruption_count, save_count;
     uint32_t failure_room, interruption_room, save_room;
-    bool cut;               /* more came than are kept */
-    uint64_t *stops;        /* interruptions by cause */
-    uint64_t of_replicas;   /* interruptions in which the other replicas went on */
-    double mean_stall_s;    /* of a checkpoint, over the levels that are not saved each time */
-    unsigned step_variants; /* conditions that were simulated */
+    bool cut;                    /* more came than are kept */
+    uint64_t *stops;             /* interruptions by cause */
+    struct job_numbers *numbers; /* by cause */
+    uint64_t of_replicas;        /* interruptions in which the other replicas went on */
+    double mean_stall_s;         /* of a checkpoint, over the levels that are not saved each time */
+    unsigned step_variants;      /* conditions that were simulated */
 };
 /* `keep_saves`: also every checkpoint. Watched are the search for an optimal interval, where there
  * is one, and the run; NULL: by nobody. False with a sentence when the step cannot be simulated. */

@@ -37,6 +37,24 @@ static const char *beside_trace(struct arena *arena, const struct failure_cause 
     return arena_format(arena, "%s%s%s%s", domain, effect, well, detect);
 }
 
+static bool is_drawn(const struct duration *d)
+{
+    return d->mean_s > 0.0 && d->law != DURATION_FIXED;
+}
+
+/* The draws of a fault go by the number of its failure, which a row of a trace does not hold. Those
+ * of a stop go by the restart chain, which is the same again. */
+static const char *drawn_anew(const struct job_record *r, uint32_t index)
+{
+    const struct job_spec *spec = &r->spec;
+    const struct failure_cause *cause = &spec->causes[index];
+    if (cause->effect == EFFECT_STOP || !r->numbers[index].skips)
+        return "";
+    if (is_drawn(job_found_after(spec, cause)))
+        return cause->detect.mean_s >= 0.0 ? "detect" : "recovery.restart.detect";
+    return cause->effect == EFFECT_SLOW && is_drawn(&cause->slow_time) ? "slow_time" : "";
+}
+
 static void take_causes(const struct job_record *r, struct record *out)
 {
     struct failure_cause_row *row = record_add(out, ROW_failure_cause, r->spec.cause_count);
@@ -47,7 +65,8 @@ static void take_causes(const struct job_record *r, struct record *out)
             .unit = failure_unit_names[cause->unit],
             .interruptions = (int64_t)r->stops[i],
             .beside = beside_trace(r->arena, cause),
-            .hit_ratio = cause->kind->hit_ratio ? cause->kind->hit_ratio(&cause->options) : 1.0};
+            .hit_ratio = cause->kind->hit_ratio ? cause->kind->hit_ratio(&cause->options) : 1.0,
+            .drawn = drawn_anew(r, i)};
     }
 }
 

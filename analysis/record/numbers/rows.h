@@ -95,7 +95,9 @@
       "failures of this cause that stopped the job or replicas of it")                             \
     X(t, TEXT, beside, "",                                                                         \
       "keys of the cause that a trace of its failures does not hold, to stand beside it")          \
-    X(t, REAL, hit_ratio, "1", "probability that a node of a struck domain fails")
+    X(t, REAL, hit_ratio, "1", "probability that a node of a struck domain fails")                 \
+    X(t, TEXT, drawn, "",                                                                          \
+      "key of a law that is drawn for each failure and that no trace gives again; empty: none")
 
 #define COLUMNS_interruption(X, t)                                                                 \
     X(t, INTEGER, ts, "ns", "when")                                                                \

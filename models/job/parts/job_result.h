@@ -33,6 +33,7 @@ extern const char *const badput_names[BADPUT_COUNT], *const badput_docs[BADPUT_C
     X(in_vain, "a limit: 100,000 failures and planned stops in a row kept no further step")        \
     X(failures, "a limit: ten million failures")                                                   \
     X(stops, "a limit: a million planned stops")                                                   \
+    X(wall_clock, "a limit: a hundred years of wall clock")                                        \
     X(condition,                                                                                   \
       "a limit: no step can be simulated with the units that are slow or missing by then")
 enum job_end {

@@ -79,6 +79,11 @@ double job_found_after_s(const struct job_spec *spec, const struct failure_cause
     return job_found_after(spec, cause)->mean_s;
 }
 
+double job_wall_limit_s(const struct job_spec *spec)
+{
+    return spec->duration_s > 0.0 ? spec->duration_s : JOB_WALL_MAX_S;
+}
+
 double job_work_s(const struct job_spec *spec, double step_s)
 {
     return spec->steps > 0 ? (double)spec->steps * step_s : spec->duration_s;

@@ -9,6 +9,7 @@
 #include "models/fleet/fleet.h"
 #include "models/layout/rental.h"
 #include "models/recovery/recovery_kind.h"
+#include "sim/units.h"
 
 enum strike {
     STRIKE_ALWAYS,  /* failures strike work, checkpoints, restarts, waits */
@@ -75,8 +76,11 @@ struct job_spec_cost {
     struct rental rental;    /* NAN: not known */
     double storage_hour_usd; /* of all checkpoints that are kept, while the run lasts */
 };
+/* The longest run.duration, and the wall time at which a run without one is given up: its moments
+ * then fit a signed count of nanoseconds (292 years), in which results hold them. */
+#define JOB_WALL_MAX_S (100.0 * YEAR)
 struct job_spec {
-    double duration_s;       /* of wall clock; 0: until the work is done */
+    double duration_s;       /* of wall clock; 0: until the work is done, or JOB_WALL_MAX_S */
     uint64_t steps;          /* of work; 0: until duration_s */
     double step_noise_sigma; /* log-normal, of each step */
     int strike;
@@ -95,6 +99,8 @@ struct job_spec {
     uint64_t ranks;
     struct job_spec_cost cost;
 };
+/* Wall time after which the run ends, whatever it has done. */
+double job_wall_limit_s(const struct job_spec *spec);
 /* The one answer to "when does it save, and who says so". */
 enum save_rule job_save_rule(const struct checkpoint_spec *spec);
 /* A failure may have to go back further than to the newest copy that is left: that one may be

@@ -219,7 +219,7 @@ static void out_of_time(struct job *job, double at_s)
     } else {
         job_pass(job, at_s);
     }
-    job_end(job, JOB_END_time_up);
+    job_end(job, job->spec->duration_s > 0.0 ? JOB_END_time_up : JOB_END_wall_clock);
 }
 
 /* Of a slow unit or a corrupt one: all that was saved since the onset of that is worthless. */
@@ -379,8 +379,7 @@ static const struct job_observer nobody;
 
 static void begin(struct job *job)
 {
-    if (job->spec->duration_s > 0.0)
-        job_outside_push(&job->outside, job->spec->duration_s, OUTSIDE_END, 0, 0);
+    job_outside_push(&job->outside, job_wall_limit_s(job->spec), OUTSIDE_END, 0, 0);
     next_maintenance(job);
     enter_steps(job);
 }

@@ -43,7 +43,7 @@ void job_create(struct job *job, struct job_result *out)
 {
     const struct job_spec *spec = job->spec;
     job->fleet = fleet_create(job->arena, job_fleet(spec), job->context.seed);
-    job_clock_create(&job->clock, job->fleet, spec->duration_s > 0.0 ? spec->duration_s : INFINITY);
+    job_clock_create(&job->clock, job->fleet, job_wall_limit_s(spec));
     job_plans_create(&job->plans, spec->maintenance_every_s);
     job_outside_create(&job->outside, job->arena);
     job_account_create(&job->account, job->arena, job->observing.observer, out);
@@ -57,7 +57,7 @@ void job_wind_up(struct job *job)
     struct job_result *out = job->account.result;
     const double wall_s = job->clock.at_s;
     CHECK(job->clock.phase == PHASE_END);
-    CHECK(job->spec->duration_s == 0.0 || wall_s <= job->spec->duration_s);
+    CHECK(wall_s <= job_wall_limit_s(job->spec));
     job_copies_settle(&job->copies, wall_s);
     for (unsigned level = 0; level < CHECKPOINT_LEVEL_MAX; level++) {
         out->copies[level] = job->copies.durable[level];

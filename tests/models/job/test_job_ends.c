@@ -81,6 +81,31 @@ static void test_restarts_in_vain(void **state)
     }
 }
 
+/* A job of a hundred years of work that stands still most of the time is given up after a hundred
+ * years of wall clock; the same job with a run.duration has its time up. What is told before fits a
+ * signed count of nanoseconds. */
+static void test_wall_clock(void **state)
+{
+    static const double durations_s[] = {0.0, 50.0 * YEAR, 100.0 * YEAR};
+    for (unsigned i = 0; i < sizeof durations_s / sizeof *durations_s; i++) {
+        struct job_case job;
+        struct job_result out;
+        job_case_make(&job, 100.0 * YEAR, 10.0);
+        job_case_save(&job, 9.0 * DAY, 1.0, 0.0);
+        job_case_fail(&job, 10.0 * DAY);
+        job.spec.recovery.restart.links[LINK_START] = (struct duration){.mean_s = 30.0 * DAY};
+        job.spec.duration_s = durations_s[i];
+        job_case_play(&job, 1, &out);
+        assert_int_equal(out.end, i == 0 ? JOB_END_wall_clock : JOB_END_time_up);
+        assert_true(job_end_is_limit(out.end) == (i == 0));
+        assert_true(out.wall_s == (i == 1 ? 50.0 * YEAR : 100.0 * YEAR));
+        assert_true(out.wall_s / NANOSECOND < (double)INT64_MAX);
+        assert_false(out.finished);
+        assert_true(out.steps_completed > 0.0);
+        job_case_free(&job);
+    }
+}
+
 /* The same failures leave a job alone that gets on between them: a kept step is progress. */
 static void test_slow_progress_is_progress(void **state)
 {
@@ -263,6 +288,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(test_mended_lemons),
         CASE(test_restarts_in_vain),
+        CASE(test_wall_clock),
         CASE(test_slow_progress_is_progress),
         CASE(test_planned_stops),
         CASE(test_stopped_in_vain),

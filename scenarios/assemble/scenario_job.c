@@ -70,11 +70,11 @@ const char *scenario_anew_sentence(struct arena *arena, const struct job_spec *j
             job->checkpoint.corrupt_ratio > 0.0 ? ", or left clean only what cannot be read," : "",
             100.0 * anew->ratio);
     } else {
-        how =
-            arena_format(arena,
-                         "a copy cannot be read back with probability %g (checkpoint.corrupt), and "
-                         "of %s all that outlive the failure in %.3g %% of recoveries",
-                         job->checkpoint.corrupt_ratio, of_kept, 100.0 * anew->ratio);
+        how = arena_format(
+            arena,
+            "a copy cannot be read back with probability %g (checkpoint.corrupt), which "
+            "leaves no readable copy of %s in %.3g %% of recoveries",
+            job->checkpoint.corrupt_ratio, of_kept, 100.0 * anew->ratio);
     }
     return arena_format(arena,
                         "%s: the job starts anew, %.2g times in this run by the rates; keep %.0f "

@@ -51,6 +51,9 @@ plan() { "$ORRERY" plan "$@"; }
     expect 0 plan $small --json --set layout.sharding=zero-2 --set layout.microbatch=2
     jq -e '(.layouts | length) > 0 and all(.layouts[]; .sharding == "zero-2" and .microbatch == 2)' out
     lacks "has no effect" err
+    expect 0 plan $small --json --set layout.recompute=least # open, so nothing to hold
+    expect 2 plan $small --vary cluster.gpus=16,32 --set layout.tp=2
+    said "--set of a layout"
     expect 0 plan $small --json --set layout.dp=2
     said "note: the search chooses layout.dp with the other keys: --set layout.dp=2 has no effect"
     jq -e 'any(.layouts[]; .dp != 2)' out

@@ -554,7 +554,7 @@ END
     local -a job=("$SCENARIOS/weeks/rsc-1.yaml" --set checkpoint.storage=pfs
         --set checkpoint.corrupt=0.9 --set "failures=[{cause: x, unit: node, mtbf: 5y}]" --set run.duration=10d)
     expect 0 "$ORRERY" run "${job[@]}" --no-db --set checkpoint.keep=2 --set checkpoint.interval=1min
-    said "checkpoint.keep: a copy cannot be read back with probability 0.9 (checkpoint.corrupt), and of all 2 kept checkpoints all that outlive the failure in 81 % of recoveries"
+    said "checkpoint.keep: a copy cannot be read back with probability 0.9 (checkpoint.corrupt), which leaves no readable copy of all 2 kept checkpoints in 81 % of recoveries"
     said "keep 52 or more"
     shows "went back to the start"
     expect 0 "$ORRERY" check "${job[@]}" --set checkpoint.keep=2 --set checkpoint.interval=1min

@@ -9,18 +9,24 @@
 #include "models/plan/plan_layout.h"
 #include "scenarios/language/names.h"
 
+/* The key of this name; PLAN_KEY_COUNT: none. */
+static unsigned key_named(const char *name, size_t length)
+{
+    unsigned key = 0;
+    while (key < PLAN_KEY_COUNT && (strlen(plan_axis_names[key]) != length ||
+                                    strncmp(plan_axis_names[key], name, length) != 0))
+        key++;
+    return key;
+}
+
 /* "tp,recompute" into a set of enum plan_axis. */
 static int read_hold(const char *rest, struct session *session, unsigned *held)
 {
     *held = 0;
     while (rest != NULL && *rest != '\0') {
         const size_t length = strcspn(rest, ",");
-        unsigned found = PLAN_AXIS_COUNT;
-        for (unsigned i = 0; i < PLAN_AXIS_COUNT; i++)
-            if (strlen(plan_axis_names[i]) == length &&
-                strncmp(plan_axis_names[i], rest, length) == 0)
-                found = i;
-        if (found == PLAN_AXIS_COUNT) {
+        const unsigned found = key_named(rest, length);
+        if (found >= PLAN_AXIS_COUNT) {
             char word[80];
             snprintf(word, sizeof word, "%.*s", length < 70 ? (int)length : 70, rest);
             const char *nearest =
@@ -47,15 +53,10 @@ static unsigned held_by_sets(const struct plan_arguments *a, struct session *ses
         const size_t prefix = sizeof of_layout - 1;
         if (strncmp(word, of_layout, prefix) != 0)
             continue;
-        const size_t length = strcspn(word + prefix, "=");
-        const char *value = word + prefix + length;
-        unsigned key = 0;
-        while (key < PLAN_KEY_COUNT && (strlen(plan_axis_names[key]) != length ||
-                                        strncmp(plan_axis_names[key], word + prefix, length) != 0))
-            key++;
-        if (key < PLAN_AXIS_COUNT && strcmp(value, "=best") != 0 && strcmp(value, "=auto") != 0)
+        const unsigned key = key_named(word + prefix, strcspn(word + prefix, "="));
+        if (key < PLAN_AXIS_COUNT)
             held |= 1u << key;
-        else if (key >= PLAN_AXIS_COUNT && key < PLAN_KEY_COUNT)
+        else if (key < PLAN_KEY_COUNT)
             fprintf(
                 session->notes,
                 "note: the search chooses layout.%s with the other keys: --set %s has no effect\n",
@@ -64,15 +65,16 @@ static unsigned held_by_sets(const struct plan_arguments *a, struct session *ses
     return held;
 }
 
-int plan_held_read(const struct plan_arguments *a, struct session *session, unsigned *held)
+int plan_held_read(const struct plan_arguments *a, struct session *session,
+                   struct plan_held_keys *out)
 {
-    const int code = read_hold(a->hold, session, held);
-    if (code == EXIT_OK)
-        *held |= held_by_sets(a, session);
+    const int code = read_hold(a->hold, session, &out->asked);
+    out->set = code == EXIT_OK ? held_by_sets(a, session) : 0;
     return code;
 }
 
-int plan_held_check(const struct scenario *scenario, unsigned held, struct session *session)
+int plan_held_check(const struct scenario *scenario, const struct plan_held_keys *held,
+                    struct session *session, unsigned *keys)
 {
     static const enum choice_key said_by[PLAN_AXIS_COUNT] = {
         [PLAN_TP] = CHOICE_TP,
@@ -86,14 +88,17 @@ int plan_held_check(const struct scenario *scenario, unsigned held, struct sessi
         [PLAN_SHARDING] = CHOICE_SHARDING,
         [PLAN_SEQUENCE_PARALLEL] = CHOICE_SEQUENCE_PARALLEL,
     };
+    *keys = held->asked | held->set;
     for (unsigned i = 0; i < PLAN_AXIS_COUNT; i++) {
-        const bool open = (scenario->choices.open >> said_by[i] & 1u) != 0;
-        if ((held >> i & 1u) != 0 && open) {
+        if ((scenario->choices.open >> said_by[i] & 1u) == 0)
+            continue;
+        if ((held->asked >> i & 1u) != 0) {
             fprintf(session->notes,
                     "orrery plan: --hold %s: layout.%s is not said; give it with --set\n",
                     plan_axis_names[i], plan_axis_names[i]);
             return EXIT_USAGE;
         }
+        *keys &= ~(1u << i); /* set to what leaves it open */
     }
     return EXIT_OK;
 }

@@ -7,11 +7,19 @@
 #include "analysis/output/terminal/session.h"
 #include "scenarios/assemble/scenario.h"
 
-/* The keys that the line holds, as a set of bits of enum plan_axis. Says on the notes which keys of
- * --set a search chooses whatever they are. EXIT_USAGE, and says why, for a key that is none. */
-int plan_held_read(const struct plan_arguments *a, struct session *session, unsigned *held);
+/* Sets of bits of enum plan_axis: keys of --hold, and of --set without a scenario file. */
+struct plan_held_keys {
+    unsigned asked, set;
+};
 
-/* EXIT_USAGE, and says why, where a key of `held` has no value in the scenario. */
-int plan_held_check(const struct scenario *scenario, unsigned held, struct session *session);
+/* What the line says. Says on the notes which keys of --set a search chooses whatever they are.
+ * EXIT_USAGE, and says why, for a key of --hold that is none. */
+int plan_held_read(const struct plan_arguments *a, struct session *session,
+                   struct plan_held_keys *out);
+
+/* The keys that are held: those of `set` that have a value in the scenario ("best" is none), and
+ * those of `asked`, of which each must have one: else EXIT_USAGE, and says why. */
+int plan_held_check(const struct scenario *scenario, const struct plan_held_keys *held,
+                    struct session *session, unsigned *keys);
 
 #endif

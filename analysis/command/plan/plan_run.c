@@ -269,9 +269,9 @@ static int vary_machines(struct plan_command *p, struct search_question question
     const struct plan_arguments *a = p->arguments;
     if (a->output.why != NULL || a->output.has_launch || question.held != 0 ||
         a->measured.count > 0)
-        return wrong(p->session, "--why, --launch, --measured and --hold ask about one machine: "
-                                 "leave out --vary, and give "
-                                 "--gpus");
+        return wrong(p->session,
+                     "--why, --launch, --measured, --hold and --set of a layout ask about one "
+                     "machine: leave out --vary, and give --gpus");
     question.told = NULL;
     question.leaders = MACHINE_LEADERS;
     session_soften(p->session);
@@ -287,7 +287,7 @@ static int plan(struct plan_command *p)
     struct error error = {""};
     struct search_wish wish = {.held = 0};
     const struct measured_arguments measured = {&a->line, &a->measured, &a->scenario};
-    unsigned held = 0;
+    struct plan_held_keys held = {0};
     if (a->output.why != NULL && !search_wish_read(a->output.why, &wish, &error)) {
         fprintf(p->session->notes, "orrery plan: --why: %s\n", error.text);
         return EXIT_USAGE;
@@ -296,7 +296,7 @@ static int plan(struct plan_command *p)
                                                          : EXIT_USAGE;
     code = code == EXIT_OK ? plan_weeks_state(p->arena, p->line, p->session) : code;
     struct search_question question = {
-        .held = held,
+        .held = held.asked | held.set,
         .headroom_ratio = a->headroom_ratio,
         .terms = {.best = a->terms.best,
                   .deadline_s = a->terms.deadline_s,
@@ -310,7 +310,7 @@ static int plan(struct plan_command *p)
     if (code == EXIT_OK && (a->varies.count > 0 || plan_machines_sized(a)))
         return vary_machines(p, question);
     code = code == EXIT_OK ? plan_run_read(a, p->session, &p->scenario) : code;
-    code = code == EXIT_OK ? plan_held_check(p->scenario, held, p->session) : code;
+    code = code == EXIT_OK ? plan_held_check(p->scenario, &held, p->session, &question.held) : code;
     code = code == EXIT_OK ? check_terms(p, &question) : code;
     if (code != EXIT_OK)
         return code;

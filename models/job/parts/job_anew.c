@@ -3,7 +3,7 @@
 
 #include "models/job/parts/job_spec.h"
 
-/* Of one copy in turn: what a failure leaves. */
+/* What a failure leaves of the copies of one checkpoint. */
 struct left {
     double copies;  /* levels that outlive it */
     double seldom;  /* saves between two of that level of them which is saved least often */
@@ -45,12 +45,12 @@ struct question {
     double keep, each_s, run_s;
 };
 
-/* The share of the run's moments and, at one of them, the probability. */
+/* The probability of a case, and its mean over the run, before whose end it must have begun. */
 struct chance {
     double ratio, of_run;
 };
 
-/* A part of the cases, of corruptions that have begun so long before the end of the run. */
+/* Adds a part of the cases: of corruptions that have begun `before_s` before the end or earlier. */
 static void add_part(struct chance *sum, const struct question *q, double ratio, double before_s)
 {
     sum->ratio += ratio;

@@ -179,6 +179,17 @@ static void test_clean_and_unreadable(void **state)
         fail_msg("%.3f reckoned, %.3f played", anew.times, starts);
     job.spec.checkpoint.keep = 18;
     assert_false(job_starts_anew(&job.spec, HOUR, 30 * DAY, &anew));
+    /* A level beside it that is saved each time reaches back a quarter as far: no second chance. */
+    struct checkpoint_plan *plan = &job.spec.checkpoint.plan;
+    plan->levels[1] = plan->levels[0];
+    plan->levels[1].every = 4;
+    plan->level_count = 2;
+    job.spec.checkpoint.keep = 16;
+    assert_true(job_starts_anew(&job.spec, HOUR / 4.0, 30 * DAY, &anew));
+    assert_true(fabs(anew.times - 0.1 * cases) < 0.01);
+    plan->levels[0].every = 4; /* now it is one */
+    assert_true(job_starts_anew(&job.spec, HOUR / 4.0, 30 * DAY, &anew));
+    assert_true(fabs(anew.times - 0.01 * cases) < 0.01);
     job_case_free(&job);
 }
 

@@ -233,7 +233,7 @@ static void test_gradients_add_up(void **state)
     struct configuration c = wide_case();
     c.software.data.gradients = GRADIENT_TENSOR;
     c.layout.microbatch = 8; /* activations beside which gradients are not small change */
-    for (double bytes = 4e9; bytes > 2e8; bytes *= 0.98) {
+    for (double bytes = 4e9; bytes > 2e8; bytes *= 0.93) {
         const bool one = one_card_holds(c, bytes, 1), two = one_card_holds(c, bytes, 2);
         between += one && !two;
         c.gpu.hbm.usable_bytes = bytes;

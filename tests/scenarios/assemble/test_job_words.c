@@ -155,8 +155,8 @@ static void test_found_at_once(void **state)
 static void test_unreadable(void **state)
 {
 #define UNREAD(kept, ratio, times, keep)                                                           \
-    "a copy cannot be read back with probability 0.1 (checkpoint.corrupt), and of " kept           \
-    " all that outlive the failure in " ratio " % of recoveries: the job starts anew, " times      \
+    "a copy cannot be read back with probability 0.1 (checkpoint.corrupt), which leaves no "       \
+    "readable copy of " kept " in " ratio " % of recoveries: the job starts anew, " times          \
     " times in this run by the rates; "                                                            \
     "keep " keep " or more"
     struct scenario *scenario = weeks_read(WEEKS_CHECKPOINT, "checkpoint: {policy: sync}");

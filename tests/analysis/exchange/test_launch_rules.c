@@ -285,6 +285,10 @@ static void deepspeed_rules(void **state)
     c.layout.pipeline.vpp = 1;
     c.layout.pipeline.schedule = &schedule_one_f_one_b;
     expect_takes(speed, &c);
+    c.layout.data.sharding = sharding_find("zero-0");
+    c.training.gradient_bytes = 2.0; /* a pipeline sums them as its JSON says */
+    expect_takes(speed, &c);
+    c.training.gradient_bytes = 0.0;
     c.layout.data.sharding = sharding_find("zero-2");
     expect_refuses(speed, &c, "incompatible with pipeline parallelism");
     c.layout.pp = 1;

@@ -76,6 +76,7 @@ complete() { sql "$1" "select value from meta where key = 'complete'"; }
 }
 
 @test "a study that runs can be read, and says so to a second one; the second waits for nobody" {
+    study=(study weeks.yaml --vary checkpoint.interval=1min..4h:log:400 --threads 1) # is not done before it is stopped
     "$ORRERY" "${study[@]}" --seeds 4000 --db a.db >out 2>running &
     pid=$!
     until [ "$(sql a.db.partial "select count(*) from study_point" 2>/dev/null || echo 0)" -ge 1 ]; do

@@ -526,8 +526,9 @@ test("the sliders of the memory wall move the bars, by the table that orrery wro
 });
 
 test("a link keeps the view", async () => {
-  const v = await visit(browser, step);
+  const v = await visit(browser, step), whole = v.page.url();
   await v.page.keyboard.press("z");
+  await v.page.waitForFunction((url) => location.href !== url, whole); // written some time after the key
   await v.page.waitForTimeout(400);
   const url = v.page.url(), window_ = await v.page.evaluate(() => orrery.window()), { t } = await v.clock();
   const again = await visit(browser, url);

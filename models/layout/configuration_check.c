@@ -356,6 +356,26 @@ static const char *fastest_precision(const struct gpu_spec *gpu)
     return best->head.name;
 }
 
+/* Attention in 8 bits is that of a fused kernel, the unfused one computes in 16. */
+static void check_attention_operands(struct rule_report *r)
+{
+    static const enum attention_kernel takes[] = {ATTENTION_CUDNN, ATTENTION_FLASH3};
+    const struct configuration *c = r->c;
+    const enum attention_kernel attention = (enum attention_kernel)c->training.attention;
+    const char *other = NULL;
+    if (software_attention_operands(&c->software, c->training.precision) != PEAK_FP8 ||
+        (attention != ATTENTION_MATH && gpu_attention_takes(attention, PEAK_FP8)))
+        return;
+    for (unsigned i = 0; i < sizeof takes / sizeof takes[0] && other == NULL; i++)
+        if (gpu_has_attention(&c->gpu, takes[i], PEAK_FP8))
+            other = attention_kernel_names[takes[i]];
+    rule_say(r, false, "software.fp8_attention",
+             "the %s attention kernel takes no 8-bit operands: set %s%s%ssoftware.fp8_attention="
+             "false",
+             attention_kernel_names[attention], other != NULL ? "training.attention=" : "",
+             other != NULL ? other : "", other != NULL ? ", or " : "");
+}
+
 static void check_attention(struct rule_report *r)
 {
     const struct configuration *c = r->c;
@@ -370,6 +390,8 @@ static void check_attention(struct rule_report *r)
     else if (!gpu_has_attention(&c->gpu, attention, precision->attention_peak))
         rule_say(r, false, "training.attention", "%s has no %s attention kernel", c->gpu.name,
                  name);
+    else
+        check_attention_operands(r);
 }
 
 static void check_model(struct rule_report *r)

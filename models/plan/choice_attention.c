@@ -2,7 +2,8 @@
 
 static bool runs(const struct configuration *c, enum attention_kernel which)
 {
-    return gpu_has_attention(&c->gpu, which, c->training.precision->attention_peak);
+    return gpu_has_attention(&c->gpu, which,
+                             software_attention_operands(&c->software, c->training.precision));
 }
 
 /* The newest fused kernel that the card has for the precision; unfused when it has none. */
@@ -22,19 +23,28 @@ static bool is_fused_by_now(const struct configuration *c)
     return c->software.usual.attention == ATTENTION_MATH && c->gpu.peak_flops_per_s[PEAK_FP8] > 0.0;
 }
 
+static enum attention_kernel usual_attention(const struct configuration *c)
+{
+    return is_fused_by_now(c) ? ATTENTION_FLASH2
+                              : (enum attention_kernel)c->software.usual.attention;
+}
+
 enum attention_kernel choice_attention(const struct configuration *c)
 {
-    const enum attention_kernel usual =
-        is_fused_by_now(c) ? ATTENTION_FLASH2 : (enum attention_kernel)c->software.usual.attention;
+    const enum attention_kernel usual = usual_attention(c);
     return runs(c, usual) ? usual : newest_attention(c);
 }
 
 const char *choice_attention_why(struct arena *arena, const struct configuration *c)
 {
     const struct precision *precision = c->training.precision;
-    if (c->training.attention == ATTENTION_MATH &&
-        !gpu_attention_takes(ATTENTION_CUDNN, precision->attention_peak))
+    const enum peak_kind operands = software_attention_operands(&c->software, precision);
+    const enum attention_kernel usual = usual_attention(c);
+    if (c->training.attention == ATTENTION_MATH && !gpu_attention_takes(ATTENTION_CUDNN, operands))
         return arena_format(arena, "no fused kernel takes %s", precision->head.name);
+    if (operands == PEAK_FP8 && !gpu_attention_takes(usual, operands))
+        return arena_format(arena, "%s takes no 8-bit operands (software.fp8_attention)",
+                            attention_kernel_names[usual]);
     if (c->training.attention == c->software.usual.attention)
         return arena_format(arena, "what %s runs", c->software.name);
     return c->software.usual.attention == ATTENTION_MATH

@@ -104,6 +104,13 @@ bool software_shards(const struct software_profile *profile, const char *optimiz
     return at != NULL;
 }
 
+enum peak_kind software_attention_operands(const struct software_profile *profile,
+                                           const struct precision *precision)
+{
+    return profile->fp8.attention && precision_narrow(precision) ? PEAK_FP8
+                                                                 : precision->attention_peak;
+}
+
 const char *software_unknown_optimizer(const struct software_profile *profile)
 {
     for (const char *at = sharded_optimizers(profile); at != NULL; at = next_word(at)) {
@@ -225,7 +232,8 @@ const struct param software_params[] = {
     {"fp8_weights_each", PARAM_FLAG, AT(fp8.weights_each), 0, 0, "false", NULL,
      "Weights are cast to 8 bits in every microbatch; false: once per step."},
     {"fp8_attention", PARAM_FLAG, AT(fp8.attention), 0, 0, "false", NULL,
-     "The attention kernel multiplies 8-bit operands, where the linear layers do (cuDNN)."},
+     "The attention kernel multiplies 8-bit operands, where the linear layers do (cuDNN, "
+     "FlashAttention-3)."},
     {"router_fusion", PARAM_FLAG, AT(experts.router_fusion), 0, 0, "false", NULL,
      "One kernel scores and selects the experts of a token (Megatron's --moe-router-fusion); "
      "false: one kernel per operator."},

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "models/gpu/precision.h"
 #include "sim/param.h"
 
 enum stage_split {
@@ -251,6 +252,10 @@ bool software_graphs(const char *text, unsigned *modules);
 /* Does it shard the state of this optimizer? And where a word of its list is none; NULL: none. */
 bool software_shards(const struct software_profile *profile, const char *optimizer);
 const char *software_unknown_optimizer(const struct software_profile *profile);
+/* The format of the operands of a fused attention kernel: fp8 where fp8_attention is set and the
+ * linear layers compute in fewer bits than all else; else that of the precision. */
+enum peak_kind software_attention_operands(const struct software_profile *profile,
+                                           const struct precision *precision);
 /* The name of the framework that a profile is a version of. */
 const char *software_framework(const struct software_profile *profile);
 /* Why a framework that people ask for has no profile, in a sentence; NULL: nothing is known of it.

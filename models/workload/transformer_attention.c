@@ -108,8 +108,8 @@ static double between_forward_bytes(const struct rank_share *share, const struct
 /* Operands of the core in eight bits, as those of the linear layers are. */
 static bool eight_bit(const struct rank_share *share)
 {
-    return share->context->software->fp8.attention &&
-           share->element.linear_bytes < share->element.core_bytes;
+    const struct layer_context *c = share->context;
+    return software_attention_operands(c->software, c->precision) == PEAK_FP8;
 }
 
 /* Read in 16 bits, written in eight: queries, keys and values forward, the gradient of the output
@@ -133,7 +133,7 @@ static struct kernel flash(const struct rank_share *share, const struct blocks *
     const struct layer_context *c = share->context;
     return gpu_kernel_attention(
         backward ? "attention gradient" : "attention",
-        eight_bit(share) ? PEAK_FP8 : c->precision->attention_peak,
+        software_attention_operands(c->software, c->precision),
         &(struct attention_shape){.kernel = c->attention,
                                   .causal = b->causal,
                                   .backward = backward,

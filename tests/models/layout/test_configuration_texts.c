@@ -379,6 +379,39 @@ static void test_recompute_layers(void **state)
     only(&c, false, key, "zero-3 gathers 1 layers at once, no multiple of uniform's 2");
 }
 
+/* Of a card with all curves the remedy is a kernel that takes them, else the 16-bit operands. */
+static void attention_in_eight_bits(struct configuration c)
+{
+    static const char key[] = "software.fp8_attention";
+    c.gpu.peak_flops_per_s[PEAK_FP8] = 2e15;
+    for (unsigned k = ATTENTION_FLASH1; k <= ATTENTION_CUDNN; k++)
+        for (int causal = 0; causal < 2; causal++)
+            c.gpu.attention.forward[k][causal] = c.gpu.attention.backward[k][causal] =
+                (struct attention_curve){1, 1};
+    c.training.precision = precision_find("fp8");
+    c.training.attention = ATTENTION_FLASH2;
+    only(&c, false, NULL, NULL);
+    c.software.fp8.attention = true;
+    only(&c, false, key,
+         "the flash2 attention kernel takes no 8-bit operands: set training.attention=cudnn, or "
+         "software.fp8_attention=false");
+    c.training.precision = precision_find("bf16"); /* where it is nothing */
+    only(&c, false, NULL, NULL);
+    c.training.precision = precision_find("fp8");
+    c.training.attention = ATTENTION_CUDNN;
+    only(&c, false, NULL, NULL);
+    c.training.attention = ATTENTION_FLASH3;
+    only(&c, false, NULL, NULL);
+    c.training.attention = ATTENTION_MATH;
+    c.gpu.attention.forward[ATTENTION_CUDNN][1].ceiling_flops_per_s = 0.0;
+    only(&c, false, key,
+         "the math attention kernel takes no 8-bit operands: set training.attention=flash3, or "
+         "software.fp8_attention=false");
+    c.gpu.attention.forward[ATTENTION_FLASH3][1].ceiling_flops_per_s = 0.0;
+    only(&c, false, key,
+         "the math attention kernel takes no 8-bit operands: set software.fp8_attention=false");
+}
+
 static void test_machine(void **state)
 {
     struct configuration c = sized(1, 1, 1, 1, 1);
@@ -389,6 +422,7 @@ static void test_machine(void **state)
     only(&c, false, "training.attention",
          "no flash3 attention kernel takes fp32: set training.attention=math, or a training"
          ".precision of 16 bits or fewer");
+    attention_in_eight_bits(c);
     c.training.attention = ATTENTION_MATH;
     c.training.precision = precision_find("fp8");
     only(&c, false, "training.precision",

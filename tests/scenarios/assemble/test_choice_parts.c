@@ -299,6 +299,35 @@ static void kernels_are_those_of_card_and_software(void **state)
     scenario_destroy(s);
 }
 
+/* Of operands in 8 bits the newest kernel that takes them, where the software's does not. */
+static void kernels_take_eight_bits(void **state)
+{
+    static const enum attention_kernel taken[][3] = {
+        /* usual, in 16 bits, in 8 bits */
+        {ATTENTION_FLASH2, ATTENTION_FLASH2, ATTENTION_CUDNN},
+        {ATTENTION_MATH, ATTENTION_FLASH2, ATTENTION_CUDNN},
+        {ATTENTION_FLASH3, ATTENTION_FLASH3, ATTENTION_FLASH3},
+        {ATTENTION_CUDNN, ATTENTION_CUDNN, ATTENTION_CUDNN},
+    };
+    struct scenario *s = with_experts(512, 1, "gpu: h100-80gb-sxm, gpus: 8");
+    for (unsigned i = 0; i < sizeof taken / sizeof taken[0]; i++) {
+        struct configuration c = s->configuration;
+        c.software.usual.attention = (int)taken[i][0];
+        c.training.precision = precision_find("fp8");
+        assert_int_equal(choice_attention(&c), taken[i][1]);
+        c.software.fp8.attention = true;
+        assert_int_equal(choice_attention(&c), taken[i][2]);
+        c.training.attention = (int)taken[i][2];
+        const char *why = choice_attention_why(s->arena, &c);
+        assert_int_equal(strstr(why, "no 8-bit operands") != NULL, i < 2);
+        if (i < 2)
+            assert_string_equal(why, "flash2 takes no 8-bit operands (software.fp8_attention)");
+        c.training.precision = precision_find("bf16");
+        assert_int_equal(choice_attention(&c), taken[i][1]);
+    }
+    scenario_destroy(s);
+}
+
 /* A part of the replicas stands for all where every node is full; a job that ends inside a node is
  * played whole. */
 static void half_the_nodes_stand_for_all(void **state)
@@ -341,6 +370,7 @@ int main(void)
         cmocka_unit_test(shares_recompute_the_least),
         cmocka_unit_test(whole_experts_are_of_shares),
         cmocka_unit_test(kernels_are_those_of_card_and_software),
+        cmocka_unit_test(kernels_take_eight_bits),
         cmocka_unit_test(half_the_nodes_stand_for_all),
         cmocka_unit_test(splits_without_a_time),
     };

@@ -389,6 +389,19 @@ static void list_roomy_splits(struct chooser *h, struct axes_found *out)
     choice_axes(h->c, &question, out);
 }
 
+/* Where a stated order holds all microbatches and no split has room for them: the splits of the
+ * order that would do, so that it alone is what is wrong. */
+static void list_splits_of_1f1b(struct chooser *h, struct axes_found *out)
+{
+    const struct schedule_kind *said = h->c->layout.pipeline.schedule;
+    if (!said->holds_all)
+        return;
+    h->c->layout.pipeline.schedule = &schedule_one_f_one_b;
+    list_roomy_splits(h, out);
+    h->c->layout.pipeline.schedule = said;
+    out->by_1f1b = true;
+}
+
 /* With room to spare; where no split holds the model so, up to the brim. */
 static void list_splits(struct chooser *h, struct axes_found *out)
 {
@@ -402,6 +415,8 @@ static void list_splits(struct chooser *h, struct axes_found *out)
     h->budget.usable_bytes = all_bytes;
     list_roomy_splits(h, out);
     if (out->count == 0)
+        list_splits_of_1f1b(h, out);
+    if (out->count == 0)
         h->budget.usable_bytes = roomy;
 }
 
@@ -413,6 +428,8 @@ static void take_split(struct chooser *h, const struct axes_found *found, unsign
                                        : "the smallest split that fits";
     if (found->count == 0)
         return;
+    if (found->by_1f1b)
+        why = "a split that fits by 1f1b; none does by the stated schedule";
     l->tp = found->best[i].tp;
     l->pp = found->best[i].pp;
     l->cp = found->best[i].cp;

@@ -37,6 +37,7 @@ struct axes_found {
         uint64_t tp, pp, cp, dp; /* dp is what is left of the GPUs */
     } best[CHOICE_SPLITS_MAX];   /* the fastest first, and one that is about as fast */
     unsigned count;              /* 0: nothing better than what `c` has */
+    bool by_1f1b;                /* not by the stated schedule, which holds all microbatches */
     bool stays;                  /* which holds the model as it is, or is left to the rules */
 };
 void choice_axes(const struct configuration *c, const struct axes_question *question,

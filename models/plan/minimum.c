@@ -1,12 +1,11 @@
-/* The smallest cluster that holds the state and one pipeline's worth of microbatches.
+/* The smallest cluster that holds the state and what a step of the scenario's batch keeps.
  *
  * Sizes are tried in ascending order: up to a node every count, then whole nodes. For a size every
  * tp that divides the heads and stays inside a node, every cp, and every pp up to the layers, is a
  * layout, where ep is open with every ep that divides the experts; the rest is dp. An interleaved
  * schedule becomes 1f1b, which holds less. A size is skipped when the plain sum of the
- * model state cannot fit. The batch follows the layout: as many microbatches as stages, without
- * a pipeline two where the scenario's batch has them, since from the second on gradients add up.
- * How long a step would take is not asked here. */
+ * model state cannot fit, and where no layout divides the scenario's batch. How long a step would
+ * take is not asked here. */
 #include "models/plan/minimum.h"
 
 #include <math.h>
@@ -25,14 +24,13 @@ enum {
 };
 
 /* Plays the memory of all stages; only time can be refused. */
-static bool holds(const struct configuration *c, double usable_bytes, double *allocated_bytes)
+static bool holds(const struct configuration *c, double usable_bytes)
 {
     struct step_options options = {.memory_only = true, .usable_bytes = usable_bytes};
     struct error error;
     struct step *step = NULL;
     CHECK(step_run(c, &options, &step, &error));
     bool fits = step->fits;
-    *allocated_bytes = step->peak.allocated_bytes;
     step_destroy(step);
     return fits;
 }
@@ -43,9 +41,9 @@ static uint64_t whole_node(const struct configuration *c)
 }
 
 /* The search and what it knows. A split (tp, pp, cp) whose failure is known is asked once more with
- * the largest dp: what is allocated does not grow with dp, but for the communicator between shard
- * groups, so what is too much there is too much at every size. What the allocator reserves beyond
- * that can grow, as blocks happen to fall, and is no reason. */
+ * the largest dp that the batch allows: what the first stage allocates does not grow with dp, but
+ * for the communicator between shard groups, so what is too much there is too much at every size.
+ * What the allocator reserves beyond that can grow, as blocks happen to fall, and is no reason. */
 struct minimum_search {
     const struct configuration *c; /* what does not depend on the split is chosen */
     struct arena *arena;
@@ -87,9 +85,6 @@ static struct configuration with_layout(const struct minimum_search *s, uint64_t
     if (is_open(s, CHOICE_ETP) && split->tp > 1)
         trial.layout.etp = plan_share_etp(&trial, ep);
     trial.layout.pipeline.first_layers = trial.layout.pipeline.last_layers = 0;
-    const uint64_t at_once = trial.layout.dp * trial.layout.microbatch;
-    const bool adds_up = split->pp == 1 && s->c->training.global_batch > at_once;
-    trial.training.global_batch = at_once * (adds_up ? 2 : split->pp);
     if (trial.layout.pipeline.schedule->interleaved) { /* chunks buy time with memory */
         trial.layout.pipeline.schedule = &schedule_one_f_one_b;
         trial.layout.pipeline.vpp = 1;
@@ -123,10 +118,14 @@ static uint64_t next_share(const struct minimum_search *s, uint64_t ep)
 static bool share_holds(struct minimum_search *s, const struct configuration *trial)
 {
     const double usable_bytes = trial->gpu.hbm.usable_bytes;
-    double bytes;
+    struct configuration few = *trial;
+    trial_shorten(&few);
     return trial_state_may_fit(trial, usable_bytes) && configuration_legal(trial) &&
-           spend(s, s->c->model.layers) && !trial_first_stage(trial, usable_bytes).failure.failed &&
-           spend(s, s->c->model.layers * trial->layout.pp) && holds(trial, usable_bytes, &bytes);
+           spend(s, s->c->model.layers) && !trial_first_stage(&few, usable_bytes).failure.failed &&
+           spend(s, s->c->model.layers * trial->layout.pp) && holds(&few, usable_bytes) &&
+           (!trial->layout.pipeline.schedule->holds_all ||
+            (spend(s, trial_passes(trial)) &&
+             !trial_first_stage(trial, usable_bytes).failure.failed && holds(trial, usable_bytes)));
 }
 
 static bool split_holds(struct minimum_search *s, uint64_t gpus, const struct minimum_split *split)
@@ -144,16 +143,16 @@ static bool split_holds(struct minimum_search *s, uint64_t gpus, const struct mi
 /* On a card without end. A size at which the layout breaks a rule tells nothing of the others. */
 static bool share_is_too_much(struct minimum_search *s, const struct configuration *trial)
 {
-    double bytes, room = trial->gpu.hbm.usable_bytes;
+    struct configuration few = *trial;
+    double room = trial->gpu.hbm.usable_bytes;
+    trial_shorten(&few);
     room += trial->layout.data.sharding->hybrid ? trial->software.memory.communicator_bytes : 0.0;
     if (!configuration_legal(trial))
         return false;
     if (!trial_state_may_fit(trial, trial->gpu.hbm.usable_bytes))
         return true;
-    return (spend(s, s->c->model.layers) &&
-            trial_first_stage(trial, INFINITY).peak_allocated_bytes > room) ||
-           (spend(s, s->c->model.layers * trial->layout.pp) && holds(trial, INFINITY, &bytes) &&
-            bytes > room);
+    return spend(s, s->c->model.layers) &&
+           trial_first_stage(&few, INFINITY).peak_allocated_bytes > room;
 }
 
 static bool split_is_too_much(struct minimum_search *s, uint64_t gpus,
@@ -169,13 +168,16 @@ static bool split_is_too_much(struct minimum_search *s, uint64_t gpus,
     return true;
 }
 
-/* The largest size up to the limit that is whole nodes and whole replicas; 0: none. */
+/* The largest size up to the limit that is whole nodes and whole replicas that divide the batch;
+ * 0: none. Its replicas keep the fewest microbatches. */
 static uint64_t largest(const struct minimum_search *s, uint64_t model_ranks)
 {
-    uint64_t step = whole_node(s->c);
-    while (step % model_ranks != 0 && step <= s->limit)
-        step += whole_node(s->c);
-    return s->limit / step * step;
+    const uint64_t sequences = s->c->training.global_batch / s->c->layout.microbatch,
+                   most = s->limit / model_ranks;
+    for (uint64_t dp = most < sequences ? most : sequences; dp > 0; dp--)
+        if (sequences % dp == 0 && dp * model_ranks % whole_node(s->c) == 0)
+            return dp * model_ranks;
+    return 0;
 }
 
 static bool try_split(struct minimum_search *s, uint64_t gpus, const struct minimum_split *split)

@@ -71,7 +71,8 @@ static void add_switches(struct list *l)
     c = *l->from;
     c.layout.pipeline.vpp = 1;
     c.layout.pipeline.schedule = &schedule_one_f_one_b;
-    if (l->from->layout.pp > 1 && l->from->layout.pipeline.schedule != &schedule_one_f_one_b)
+    const struct schedule_kind *own = l->from->layout.pipeline.schedule;
+    if (own != &schedule_one_f_one_b && (l->from->layout.pp > 1 || own->holds_all))
         add(l, MOVE_SCHEDULE, &c);
     c = *l->from;
     c.software.memory.expandable_segments = true;

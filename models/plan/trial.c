@@ -4,6 +4,7 @@
 
 #include "models/lower/stage/lower.h"
 #include "models/plan/ladder.h"
+#include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "models/step/simulate/step.h"
 
@@ -37,7 +38,8 @@ uint64_t trial_passes(const struct configuration *c)
 }
 
 /* Ranks hold no more microbatches at once than two for each stage, and the allocator is warm by
- * then: more of them repeat what was. Interleaved orders want multiples of the stages. */
+ * then: more of them repeat what was. Interleaved orders want multiples of the stages. An order
+ * that holds all is as fast for each, and holds more. */
 static uint64_t enough_microbatches(const struct configuration *c)
 {
     return 3 * c->layout.pp + configuration_microbatches(c) % c->layout.pp;
@@ -48,7 +50,7 @@ static void set_microbatches(struct configuration *c, uint64_t count)
     c->training.global_batch = count * c->layout.dp * c->layout.microbatch;
 }
 
-static void shorten(struct configuration *c)
+void trial_shorten(struct configuration *c)
 {
     const uint64_t enough = enough_microbatches(c);
     if (configuration_microbatches(c) > enough)
@@ -123,18 +125,22 @@ struct ledger_result trial_first_stage(const struct configuration *c, double usa
 bool trial_may_fit(const struct configuration *c, double usable_bytes)
 {
     struct configuration few = *c;
-    shorten(&few);
+    trial_shorten(&few);
     return trial_fits(&few, usable_bytes);
 }
 
 bool trial_holds(const struct configuration *c, struct trial_budget *b)
 {
     struct configuration few = *c;
-    shorten(&few);
+    trial_shorten(&few);
     return trial_state_may_fit(c, b->usable_bytes) &&
            trial_spend(b, c->model.layers / c->layout.pp) &&
            !trial_first_stage(&few, b->usable_bytes).failure.failed &&
-           trial_spend(b, c->model.layers * c->layout.pp) && trial_fits(&few, b->usable_bytes);
+           trial_spend(b, c->model.layers * c->layout.pp) && trial_fits(&few, b->usable_bytes) &&
+           (!c->layout.pipeline.schedule->holds_all ||
+            (trial_spend(b, trial_passes(c)) &&
+             !trial_first_stage(c, b->usable_bytes).failure.failed &&
+             trial_fits(c, b->usable_bytes)));
 }
 
 bool trial_fits(const struct configuration *c, double usable_bytes)

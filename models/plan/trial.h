@@ -23,6 +23,9 @@ bool trial_spend(struct trial_budget *budget, uint64_t passes);
 bool trial_differs(const struct configuration *c);
 /* What a trial costs: layer passes of one replica. */
 uint64_t trial_passes(const struct configuration *c);
+/* A step of the first few microbatches, which hold what all of them do, unless the schedule holds
+ * all. */
+void trial_shorten(struct configuration *c);
 /* Bytes of state for each parameter, by precision and optimizer. */
 void trial_state_bytes(const struct configuration *c, double *weight, double *gradient,
                        double *optimizer);

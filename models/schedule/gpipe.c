@@ -30,6 +30,7 @@ const struct schedule_kind schedule_gpipe = {
     .head = {.name = "gpipe",
              .doc =
                  "All forward passes, then all backward passes; every microbatch stays in memory."},
+    .holds_all = true,
     .refuse = refuse,
     .write = write,
     .bubble_s = bubble_s,

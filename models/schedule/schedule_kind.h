@@ -53,6 +53,7 @@ struct schedule_kind {
     /* Its software lets every stage update its weights by itself, and looks at the norm of all
      * gradients later: a rank goes on to the next step when it has done its own passes. */
     bool steps_alone;
+    bool holds_all;  /* every microbatch of a step stays until all have gone forward */
     uint32_t chunks; /* what layout.vpp must be; 0: 1, or what `interleaved` allows */
     enum schedule_placement placement;
     /* NULL when this shape can be scheduled, else one sentence (interleaved: the microbatches must

@@ -9,7 +9,8 @@
 
 enum {
     NODE = 4,
-    LIMIT = 16
+    LIMIT = 16,
+    BATCH = 48 /* every dp of whole nodes divides it */
 };
 
 static struct configuration wide_case(void)
@@ -21,17 +22,20 @@ static struct configuration wide_case(void)
     c.model.vocabulary = 8192;
     c.cluster.node.installed_gpus = NODE;
     c.cluster.node.nic.count = NODE;
+    c.training.global_batch = BATCH;
     return c;
 }
 
-/* One layout on so many GPUs: whole nodes beyond the first, a batch of pp microbatches a replica.
- */
+/* One layout on so many GPUs: whole nodes beyond the first, the batch of the scenario. */
 static bool fits(struct configuration c, uint64_t gpus, uint64_t tp, uint64_t cp, uint64_t pp)
 {
     struct step_options options = {.memory_only = true};
     struct error error;
     struct step *step = NULL;
-    lower_case_size(&c, tp, cp, gpus / tp / cp / pp, pp, pp);
+    const uint64_t batch = c.training.global_batch, dp = gpus / tp / cp / pp;
+    if (batch % (dp * c.layout.microbatch) != 0)
+        return false;
+    lower_case_size(&c, tp, cp, dp, pp, batch / dp / c.layout.microbatch);
     c.cluster.node.gpus = gpus < NODE ? gpus : NODE;
     c.cluster.nodes = gpus < NODE ? 1 : gpus / NODE;
     c.layout.sequence_parallel = c.layout.sequence_parallel && tp > 1;
@@ -199,6 +203,7 @@ static void test_own_layout_is_set_aside(void **state)
             c.layout.microbatch = own == OWN_MICROBATCH ? 2 : 1;
             const uint64_t expected = by_trying(&c);
             lower_case_size(&c, 2, 2, 2, 2, 4);
+            c.training.global_batch = BATCH;
             c.layout.pipeline.first_layers = own == OWN_FIRST_STAGE ? 3 : 0;
             c.layout.pipeline.last_layers = own == OWN_LAST_STAGE ? 3 : 0;
             c.layout.pipeline.schedule =
@@ -245,6 +250,34 @@ static void test_gradients_add_up(void **state)
     assert_true(between > 0);
 }
 
+/* The batch is the scenario's own: sizes that do not divide it do not count, and an order that
+ * wants more microbatches than stages has them. */
+static void test_own_batch(void **state)
+{
+    static const uint64_t batches[] = {1, 2, 5, 6, 20};
+    static const struct schedule_kind *const orders[] = {&schedule_one_f_one_b, &schedule_gpipe,
+                                                         &schedule_dualpipe};
+    unsigned found = 0, otherwise = 0;
+    for (unsigned i = 0; i < sizeof batches / sizeof *batches; i++) {
+        for (unsigned k = 0; k < sizeof orders / sizeof *orders; k++) {
+            for (double card_bytes = 80e6; card_bytes < 1000e6; card_bytes *= 1.3) {
+                struct configuration c = wide_case();
+                c.layout.data.sharding = &sharding_zero_1;
+                c.layout.pipeline.schedule = orders[k];
+                c.layout.pipeline.vpp = orders[k] == &schedule_dualpipe ? 2 : 1;
+                c.gpu.hbm.usable_bytes = card_bytes;
+                c.training.global_batch = batches[i];
+                const uint64_t expected = by_trying(&c), is = minimum_gpus(&c, 0, LIMIT);
+                assert_int_equal(is, expected);
+                found += expected > 0;
+                c.training.global_batch = BATCH;
+                otherwise += is != minimum_gpus(&c, 0, LIMIT);
+            }
+        }
+    }
+    assert_true(found > 20 && otherwise > 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -256,6 +289,7 @@ int main(void)
         cmocka_unit_test(test_what_never_fits_is_known),
         cmocka_unit_test(test_own_layout_is_set_aside),
         cmocka_unit_test(test_gradients_add_up),
+        cmocka_unit_test(test_own_batch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

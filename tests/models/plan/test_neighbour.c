@@ -236,7 +236,10 @@ static void test_spelling(void **state)
     c.layout.pipeline.schedule = &schedule_gpipe;
     search(arena, &c, &found);
     assert_true(has(&found, "layout.schedule=1f1b"));
-    c.layout.pp = 1; /* there is no order */
+    c.layout.pp = 1; /* all of them still */
+    search(arena, &c, &found);
+    assert_true(has(&found, "layout.schedule=1f1b"));
+    c.layout.pipeline.schedule = &schedule_zb_h1; /* which has no order of one stage */
     search(arena, &c, &found);
     assert_false(has(&found, "layout.schedule=1f1b"));
     arena_destroy(arena);

@@ -342,23 +342,39 @@ static void half_the_nodes_stand_for_all(void **state)
     scenario_destroy(s);
 }
 
-/* Splits hold the model by the first microbatches, and none has a time: the first is taken. */
-static void splits_without_a_time(void **state)
+static bool fits(const struct configuration *c)
 {
-    static const char text[] = "model: gpt-oss-20b\ncluster: {gpu: a100-40gb-sxm, gpus: 24}\n"
-                               "training: {sequence: 8192, global_batch: 48}\n"
-                               "software: torchtitan\nlayout: {schedule: gpipe, pp: 1}\n";
-    struct error error = {""};
-    struct scenario *s = scenario_read("t.yaml", text, strlen(text), NULL, &error);
-    assert_non_null(s);
-    assert_true(configuration_ranks(&s->configuration) == 24);
-    unsigned untimed = 0;
-    for (unsigned i = 0; i < s->choices.count; i++) {
-        assert_null(strstr(s->choices.rows[i].why, "fastest of 0"));
-        untimed += strstr(s->choices.rows[i].why, "none was timed") != NULL;
+    return trial_fits(c, c->gpu.hbm.usable_bytes);
+}
+
+static const char *why_tp(const struct scenario *s)
+{
+    for (unsigned i = 0; i < s->choices.count; i++)
+        if (s->choices.rows[i].key == CHOICE_TP)
+            return s->choices.rows[i].why;
+    return "";
+}
+
+/* GPipe keeps every microbatch of the step: a split is one that holds them all, or, where none
+ * does, one with which 1f1b would do. */
+static void gpipe_holds_every_microbatch(void **state)
+{
+    static const char *const texts[] = {
+        "model: gpt-oss-20b\ncluster: {gpu: a100-40gb-sxm, gpus: 24}\n"
+        "training: {sequence: 8192, global_batch: 48}\n"
+        "software: torchtitan\nlayout: {schedule: gpipe, pp: 1}\n",
+        "model: gemma3-12b\ncluster: {gpu: v100-32gb-sxm, gpus: 32}\n"
+        "training: {sequence: 4096, global_batch: 256, precision: fp16}\n"
+        "software: nanotron\nlayout: {schedule: gpipe}\n"};
+    for (unsigned i = 0; i < 2; i++) {
+        struct scenario *s = read_text(texts[i]);
+        struct configuration c = s->configuration;
+        assert_true(fits(&c) == (i == 0));
+        assert_true((strstr(why_tp(s), "fits by 1f1b") != NULL) == (i == 1));
+        c.layout.pipeline.schedule = &schedule_one_f_one_b;
+        assert_true(fits(&c));
+        scenario_destroy(s);
     }
-    assert_true(untimed > 0);
-    scenario_destroy(s);
 }
 
 int main(void)
@@ -372,7 +388,7 @@ int main(void)
         cmocka_unit_test(kernels_are_those_of_card_and_software),
         cmocka_unit_test(kernels_take_eight_bits),
         cmocka_unit_test(half_the_nodes_stand_for_all),
-        cmocka_unit_test(splits_without_a_time),
+        cmocka_unit_test(gpipe_holds_every_microbatch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -150,6 +150,13 @@ taken_back() { # kind, file, options of import
     printf '%s\n' "JobID|State|End|NodeList" "7|NODE_FAIL|2026-11-03T00:00:00|n3" "8|COMPLETED|2026-11-05T00:00:00|n3" >jobs.txt
     expect 0 "$ORRERY" import slurm jobs.txt --gpus 32 --start 2026-11-01
     shows 'cause: "node", unit: node, law: exponential, mtbf: 16d'
+    printf '%s\n' "JobID|State|End|NodeList" "7|NODE_FAIL|2026-11-03T00:00:00|n[3-4]" "8|NODE_FAIL|2026-11-03T00:05:00|n[3-4]" \
+        "9|NODE_FAIL|2026-11-05T00:00:00|n[3-4]" "9|FAILED|2026-11-05T00:00:00|n7" >jobs.txt
+    expect 0 "$ORRERY" import slurm jobs.txt --gpus 32 --start 2026-11-01
+    shows '# left out: 1 repeat of a failure'
+    shows '# a repeat has the cause and the unit (of a job: the nodes) of a failure within 10min before it'
+    shows '# 2 failures of one node of several: on the first of them, since the log does not tell which (sacct: FailedNode)'
+    shows 'cause: "node, not told which", unit: node, law: exponential, mtbf: 8d'
 }
 
 @test "the wires of a machine become a cluster that a scenario takes" {

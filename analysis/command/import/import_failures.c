@@ -160,6 +160,16 @@ static void print_left_out(FILE *out, const struct told *told)
                 "# left out: %u repeat%s of a failure, %u outside of the watch, %u line%s of "
                 "something else\n",
                 log->merged, plural(log->merged), log->outside, log->passed, plural(log->passed));
+    if (log->merged > 0)
+        fprintf(out,
+                "# a repeat has the cause and the unit (of a job: the nodes) of a failure within "
+                "%s before it\n",
+                burst);
+    if (log->among > 0)
+        fprintf(out,
+                "# %u failure%s of one node of several: on the first of them, since the log does "
+                "not tell which (sacct: FailedNode)\n",
+                log->among, plural(log->among));
     if (log->followed > 0)
         fprintf(out,
                 "# left out: %u Xid%s that came within %s of another on the same unit: the first "

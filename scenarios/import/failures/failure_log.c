@@ -153,15 +153,23 @@ static int compare_chains(const void *left, const void *right)
     return compare_sights(a, b);
 }
 
+/* One cause, and of jobs the same nodes? As a comparison. */
+static int compare_kin(const struct failure_sight *a, const struct failure_sight *b)
+{
+    const int causes = strcmp(a->cause, b->cause);
+    return causes != 0 ? causes
+                       : strcmp(a->apart != NULL ? a->apart : "", b->apart != NULL ? b->apart : "");
+}
+
 /* By unit, cause and time. */
 static int compare_repeats(const void *left, const void *right)
 {
     const struct failure_sight *a = *(struct failure_sight *const *)left,
                                *b = *(struct failure_sight *const *)right;
-    const int causes = strcmp(a->cause, b->cause);
-    return a->unit_kind != b->unit_kind || a->unit != b->unit || causes == 0
+    const int kin = compare_kin(a, b);
+    return a->unit_kind != b->unit_kind || a->unit != b->unit || kin == 0
                ? compare_chains(left, right)
-               : causes;
+               : kin;
 }
 
 /* Repeats, and what follows another one where the format has chains, get a negative time. */
@@ -179,7 +187,7 @@ static void merge(struct failure_reading *r, bool chains)
         const double at_s = s->at_s;
         const bool unit =
             first != NULL && first->unit_kind == s->unit_kind && first->unit == s->unit;
-        const bool repeats = unit && strcmp(first->cause, s->cause) == 0;
+        const bool repeats = unit && compare_kin(first, s) == 0;
         if ((repeats || (unit && chains)) && at_s - before_s <= r->rules->merge_s) {
             s->at_s = -1.0;
             ++*(repeats ? &r->out->merged : &r->out->followed);
@@ -195,9 +203,11 @@ static void write_rows(struct failure_reading *r)
     r->out->rows = ARENA_ARRAY(r->arena, struct failure_record, r->count + 1);
     for (uint32_t i = 0; i < r->count; i++) {
         const struct failure_sight *s = &r->sights[i];
-        if (s->at_s >= 0.0)
-            r->out->rows[r->out->count++] =
-                (struct failure_record){s->at_s, s->unit_kind, s->unit, s->cause, s->repair_s};
+        if (s->at_s < 0.0)
+            continue;
+        r->out->among += s->among;
+        r->out->rows[r->out->count++] =
+            (struct failure_record){s->at_s, s->unit_kind, s->unit, s->cause, s->repair_s};
     }
 }
 

@@ -3,8 +3,8 @@
  * Lines that tell of a failure become records: moment, kind of unit, number of the unit, cause.
  * Nodes are numbered in the natural order of their names (n2 before n10), GPUs in that of their PCI
  * addresses or numbers on their node: which one bears which number means nothing to a run. Repeats
- * of one cause on one unit, as drivers log them by the dozen, count once. What a log does not call
- * a failure is passed over and counted. Formats: failure_format_kind.h.
+ * of one cause on one unit (of a job: on its nodes), as drivers log them by the dozen, count once.
+ * What a log does not call a failure is passed over and counted. Formats: failure_format_kind.h.
  */
 #ifndef ORRERY_SCENARIOS_IMPORT_FAILURES_FAILURE_LOG_H
 #define ORRERY_SCENARIOS_IMPORT_FAILURES_FAILURE_LOG_H
@@ -42,6 +42,7 @@ struct failure_log {
     uint32_t merged, outside, passed; /* repeats; not in the watch; no failures */
     uint32_t followed;                /* that another of their unit came before: its consequences */
     uint32_t stood, quiet; /* samples: an Xid before the first of a GPU; without a new one */
+    uint32_t among;        /* of one node of several, which the log does not tell */
     uint32_t endless;      /* failures whose moment the log does not know */
     uint32_t hosts;        /* that are named */
     struct failure_years years;

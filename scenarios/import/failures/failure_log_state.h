@@ -14,6 +14,8 @@ struct failure_sight {
     const char *host, *part; /* names; host NULL: `unit` is its number; part NULL: the node */
     uint64_t unit;
     const char *cause;
+    const char *apart; /* what tells two of a unit and a cause apart: a job's nodes; or NULL */
+    bool among;        /* of one node of several: `host` is the first of them */
     double repair_s;
     unsigned line;
 };

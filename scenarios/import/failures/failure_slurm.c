@@ -1,8 +1,11 @@
 /* failure_slurm.c - Slurm: what sacct -P prints, the file of jobcomp/filetxt, slurmctld's log.
  *
- * Which one it is, is seen from the line. A job that ends NODE_FAIL lost a node: the one that
- * `FailedNode` names, or its only one; else one that nobody names, so that it counts for the job. A
- * job that ends FAILED or OUT_OF_MEMORY failed by itself. The rest ended as somebody wished.
+ * Which one it is, is seen from the line. A job that ends NODE_FAIL lost a node: each that
+ * `FailedNode` names, or its only one; of several it is one that nobody names: one failure, on the
+ * first of them, since a failure of each would be a rate too high by their number. Without names of
+ * nodes it counts for the job. A job that ends FAILED or OUT_OF_MEMORY failed by itself. Jobs on
+ * other nodes (where none is named: of another number) do not repeat each other. The rest ended as
+ * somebody wished.
  * (slurm.schedmd.com/sacct.html, job state codes; slurmctld: src/slurmctld/ping_nodes.c.) */
 #include <ctype.h>
 #include <math.h>
@@ -18,7 +21,7 @@ enum {
     DIGITS_MAX = 9
 };
 struct slurm_job {
-    const char *state, *end, *nodes, *failed_node;
+    const char *number, *state, *end, *nodes, *failed_node;
 };
 struct slurm_table {
     unsigned width, state, end, nodes, failed_node, job; /* index + 1; 0: no such column */
@@ -93,6 +96,29 @@ static bool each_host(struct failure_reading *r, const struct failure_sight *lik
     return true;
 }
 
+/* The first of "n[01-3,7]m[2-4],k": "n01m2". False: it has none. */
+static bool first_host(struct failure_reading *r, const char *list, const char **out)
+{
+    char *name = arena_text(r->arena, list);
+    size_t used = 0;
+    while (*list != '\0' && *list != ',') {
+        const size_t digits = strspn(list + 1, "0123456789");
+        const char *close = *list == '[' ? strchr(list, ']') : NULL;
+        if (*list == '[' && (close == NULL || digits == 0))
+            return false;
+        if (close == NULL) {
+            name[used++] = *list++;
+            continue;
+        }
+        memcpy(name + used, list + 1, digits);
+        used += digits;
+        list = close + 1;
+    }
+    name[used] = '\0';
+    *out = name;
+    return used > 0;
+}
+
 static bool begins(const char *text, const char *with)
 {
     return strncmp(text, with, strlen(with)) == 0;
@@ -103,6 +129,26 @@ static bool is_name(const char *text)
     return text != NULL && *text != '\0' && strcmp(text, "None") != 0 &&
            strcmp(text, "None assigned") != 0 && strcmp(text, "(null)") != 0 &&
            strcmp(text, "Unknown") != 0;
+}
+
+/* The nodes of a job that lost one, or some. */
+static bool read_lost_node(struct failure_reading *r, const struct slurm_job *job,
+                           struct failure_sight *sight)
+{
+    const bool told = is_name(job->failed_node), named = is_name(job->nodes);
+    sight->cause = "node, not told which";
+    if (!told && !named)
+        return failure_log_see(r, sight);
+    sight->unit_kind = UNIT_NODE;
+    if (!told && strpbrk(job->nodes, "[,") != NULL) {
+        sight->among = true;
+        return (first_host(r, job->nodes, &sight->host) ||
+                import_text_bad(&r->text, "these names of nodes cannot be read")) &&
+               failure_log_see(r, sight);
+    }
+    sight->cause = "node";
+    sight->apart = NULL;
+    return each_host(r, sight, told ? job->failed_node : job->nodes);
 }
 
 static bool read_job(struct failure_reading *r, const struct slurm_job *job)
@@ -132,17 +178,8 @@ static bool read_job(struct failure_reading *r, const struct slurm_job *job)
         r->out->passed++;
         return true;
     }
-    if (!node)
-        return failure_log_see(r, &sight);
-    sight.cause = "node";
-    const char *which = is_name(job->failed_node) ? job->failed_node : job->nodes;
-    if (is_name(which) && strpbrk(which, "[,") == NULL) {
-        sight.unit_kind = UNIT_NODE;
-        sight.host = which;
-    } else {
-        sight.cause = "node, not told which";
-    }
-    return failure_log_see(r, &sight);
+    sight.apart = is_name(job->nodes) ? job->nodes : job->number;
+    return node ? read_lost_node(r, job, &sight) : failure_log_see(r, &sight);
 }
 
 static unsigned cut_fields(char *line, char **fields)
@@ -199,6 +236,7 @@ static bool read_table_row(struct failure_reading *r, char *line, const struct s
         return true; /* a step of a job */
     return read_job(
         r, &(struct slurm_job){
+               .number = fields[table->job - 1],
                .state = fields[table->state - 1],
                .end = fields[table->end - 1],
                .nodes = table->nodes != 0 ? fields[table->nodes - 1] : NULL,
@@ -209,11 +247,13 @@ static bool read_table_row(struct failure_reading *r, char *line, const struct s
 /* "JobId=3 JobState=FAILED EndTime=... NodeList=n7 ...". */
 static bool read_completed(struct failure_reading *r, char *line)
 {
-    struct slurm_job job = {"", "", NULL, NULL};
+    struct slurm_job job = {"", "", "", NULL, NULL};
     char *words[FIELDS_MAX];
     const unsigned count = import_text_words(line, words, FIELDS_MAX);
     for (unsigned i = 0; i < count && i < FIELDS_MAX; i++)
-        if (begins(words[i], "JobState="))
+        if (begins(words[i], "JobId="))
+            job.number = words[i] + strlen("JobId=");
+        else if (begins(words[i], "JobState="))
             job.state = words[i] + strlen("JobState=");
         else if (begins(words[i], "EndTime="))
             job.end = words[i] + strlen("EndTime=");

@@ -206,9 +206,10 @@ static void test_slurm(void **state)
                              "4|NODE_FAIL|2026-11-05T00:00:00|n[1-4]|\n"
                              "5|CANCELLED by 1000|Unknown|None assigned|\n",
                              &failure_format_slurm, 3);
-    expect_row(&r.log, 0, 2 * DAY, UNIT_NODE, 0, "node");
+    expect_row(&r.log, 0, 2 * DAY, UNIT_NODE, 1, "node"); /* n1 is 0 */
     expect_row(&r.log, 1, 3 * DAY, UNIT_JOB, 0, "job");
-    expect_row(&r.log, 2, 4 * DAY, UNIT_JOB, 0, "node, not told which");
+    expect_row(&r.log, 2, 4 * DAY, UNIT_NODE, 0, "node, not told which");
+    assert_int_equal(r.log.among, 1);
     arena_destroy(r.arena);
     r = sound("JobId=3 JobState=FAILED StartTime=2026-11-03T04:00:00 EndTime=2026-11-03T00:00:00 "
               "NodeList=n7 ExitCode=3:0\n",
@@ -222,6 +223,55 @@ static void test_slurm(void **state)
     expect_row(&r.log, 0, 2 * DAY, UNIT_NODE, 1, "node not responding"); /* m1 is 0 */
     expect_row(&r.log, 4, 2.5 * DAY, UNIT_NODE, 2, "node rebooted");
     arena_destroy(r.arena);
+}
+
+/* Within one burst: other nodes are another failure, the same ones a repeat; without names the
+ * number of the job tells. What FailedNode names fails, each. */
+static void test_jobs_of_one_burst(void **state)
+{
+    struct reading r = sound("JobID|State|End|NodeList|FailedNode\n"
+                             "1|NODE_FAIL|2026-11-02T00:00:00|n[01-02]|\n"
+                             "2|NODE_FAIL|2026-11-02T00:01:00|n[01,03]|\n"
+                             "3|NODE_FAIL|2026-11-02T00:02:00|n[01-02]|\n"
+                             "4|FAILED|2026-11-02T00:03:00|n[03-04]|\n"
+                             "5|FAILED|2026-11-02T00:03:00|n04|\n"
+                             "6|FAILED|2026-11-02T00:04:00|n04|\n"
+                             "7|FAILED|2026-11-02T00:05:00|None assigned|\n"
+                             "8|FAILED|2026-11-02T00:05:00||\n"
+                             "8|FAILED|2026-11-02T00:06:00||\n"
+                             "9|NODE_FAIL|2026-11-02T00:07:00||\n"
+                             "10|NODE_FAIL|2026-11-02T00:08:00|None assigned|\n"
+                             "11|NODE_FAIL|2026-11-02T00:09:00|n[01-04]|n[03-04]\n"
+                             "12|NODE_FAIL|2026-11-02T00:10:00|r[2-3]n[4-7],s1|\n"
+                             "13|NODE_FAIL|2026-11-02T00:11:00|r2n4|\n"
+                             "14|NODE_FAIL|2026-11-02T00:12:00|n[03-05]|n03\n",
+                             &failure_format_slurm, 12);
+    static const char unknown[] = "node, not told which";
+    expect_row(&r.log, 0, DAY, UNIT_NODE, 0, unknown);
+    expect_row(&r.log, 1, DAY + MINUTE, UNIT_NODE, 0, unknown);
+    expect_row(&r.log, 2, DAY + 3 * MINUTE, UNIT_JOB, 0, "job");
+    expect_row(&r.log, 3, DAY + 3 * MINUTE, UNIT_JOB, 0, "job");
+    expect_row(&r.log, 4, DAY + 5 * MINUTE, UNIT_JOB, 0, "job");
+    expect_row(&r.log, 5, DAY + 5 * MINUTE, UNIT_JOB, 0, "job");
+    expect_row(&r.log, 6, DAY + 7 * MINUTE, UNIT_JOB, 0, unknown);
+    expect_row(&r.log, 7, DAY + 8 * MINUTE, UNIT_JOB, 0, unknown);
+    expect_row(&r.log, 8, DAY + 9 * MINUTE, UNIT_NODE, 1, "node");
+    expect_row(&r.log, 9, DAY + 9 * MINUTE, UNIT_NODE, 2, "node");
+    expect_row(&r.log, 10, DAY + 10 * MINUTE, UNIT_NODE, 3, unknown); /* r2n4 */
+    expect_row(&r.log, 11, DAY + 11 * MINUTE, UNIT_NODE, 3, "node");
+    assert_int_equal(r.log.merged, 4);
+    assert_int_equal(r.log.among, 3);
+    arena_destroy(r.arena);
+    r = sound("JobId=3 JobState=FAILED EndTime=2026-11-03T00:00:00\n"
+              "JobId=4 JobState=FAILED EndTime=2026-11-03T00:00:01\n",
+              &failure_format_slurm, 2);
+    arena_destroy(r.arena);
+    refused("JobID|State|End|NodeList\n1|NODE_FAIL|2026-11-03T00:00:00|n[x]\n",
+            &failure_format_slurm, "cannot be read");
+    refused("JobID|State|End|NodeList\n1|NODE_FAIL|2026-11-03T00:00:00|n[1\n",
+            &failure_format_slurm, "cannot be read");
+    refused("JobID|State|End|NodeList\n1|NODE_FAIL|2026-11-03T00:00:00|,n1\n",
+            &failure_format_slurm, "cannot be read");
 }
 
 static void test_a_log_of_dmesg(void **state)
@@ -410,6 +460,7 @@ int main(void)
         cmocka_unit_test(test_xids),
         cmocka_unit_test(test_samples_of_dcgm),
         cmocka_unit_test(test_slurm),
+        cmocka_unit_test(test_jobs_of_one_burst),
         cmocka_unit_test(test_a_log_of_dmesg),
         cmocka_unit_test(test_an_answer_of_prometheus),
         cmocka_unit_test(test_slurm_without_ends),

@@ -156,7 +156,7 @@ figures() { "$ORRERY" run weeks.yaml --no-db --json "$@" | grep -v job_mtbf_s | 
 
 @test "weeks: a trace says what must stand beside it, or is refused" {
     local domain="cause: a, unit: domain, domain_nodes: 4, mtbf: 20d"
-    local slow="cause: it's slow, unit: gpu, mtbf: 1y, effect: slow, slow: 0.5, slow_time: 1d, detect: {mean: 2h, law: lognormal, shape: 0.5}"
+    local slow="cause: \"it's \\\"slow\\\"\", unit: gpu, mtbf: 1y, effect: slow, slow: 0.5, slow_time: 1d, detect: {mean: 2h, law: lognormal, shape: 0.5}"
     local corrupt="cause: c, unit: gpu, mtbf: 1y, effect: corrupt, detect: 1h"
     local late="cause: d, unit: node, mtbf: 1y, detect: 40min"
     local -a same=(--set "failures=[{$domain}, {$slow}, {$corrupt}, {$late}]" --set checkpoint.keep=50)

@@ -17,8 +17,7 @@
 
 enum {
     USUAL_GPUS_PER_NODE = 8,
-    TEXT_BYTES = 64,
-    NAME_BYTES = 256
+    TEXT_BYTES = 64
 };
 struct told {
     const struct failure_log *log;
@@ -78,21 +77,6 @@ static const char **name_causes(struct arena *arena, const struct failure_fit *f
     return names;
 }
 
-/* A name in double quotes of YAML. */
-static const char *quoted(const char *name, char out[NAME_BYTES])
-{
-    size_t used = 0;
-    out[used++] = '"';
-    for (const char *c = name; *c != '\0' && used + 3 < NAME_BYTES; c++) {
-        if (*c == '"' || *c == '\\')
-            out[used++] = '\\';
-        out[used++] = *c;
-    }
-    out[used++] = '"';
-    out[used] = '\0';
-    return out;
-}
-
 static void print_law(FILE *out, const struct duration_fit *fit)
 {
     char mtbf[TEXT_BYTES];
@@ -123,17 +107,20 @@ static void print_others(FILE *out, const struct failure_fit *fit)
 
 static void print_cause(FILE *out, const struct failure_fit *fit, const char *cause)
 {
-    char name[NAME_BYTES];
     const char *unit = failure_unit_names[fit->unit_kind];
     const struct duration_fit *best = &fit->fits[fit->best];
     if (fit->units == 0.0) {
+        fputs("  # ", out);
+        format_quoted(out, cause);
         fprintf(out,
-                "  # %s: %u of a %s, whose number the log does not tell: mtbf is that number x "
-                "the watch / %u\n",
-                quoted(cause, name), fit->failures, unit, fit->failures);
+                ": %u of a %s, whose number the log does not tell: mtbf is that number x the "
+                "watch / %u\n",
+                fit->failures, unit, fit->failures);
         return;
     }
-    fprintf(out, "  - {cause: %s, unit: %s, ", quoted(cause, name), unit);
+    fputs("  - {cause: ", out);
+    format_quoted(out, cause);
+    fprintf(out, ", unit: %s, ", unit);
     print_law(out, best);
     fprintf(out, "}\n    # %u of %.0f; mtbf", fit->failures, fit->units);
     print_error(out, best->mean_error);

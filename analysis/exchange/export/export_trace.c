@@ -110,18 +110,6 @@ static const struct {
      refuse_unreadable},
 };
 
-static void write_name(FILE *out, const char *name)
-{
-    const struct shown shown = format_shown(name);
-    fputc('"', out);
-    for (const char *at = shown.s; *at != '\0'; at++) {
-        if (*at == '"' || *at == '\\')
-            fputc('\\', out);
-        fputc(*at, out);
-    }
-    fputc('"', out);
-}
-
 static bool write_item(void *context, const struct query_row *row, struct error *error)
 {
     FILE *out = context;
@@ -129,9 +117,9 @@ static bool write_item(void *context, const struct query_row *row, struct error 
     (void)error;
     const char *name = query_text(row, 0, &bytes);
     fputs("  - {cause: ", out);
-    write_name(out, name);
+    format_quoted(out, name);
     fputs(", law: trace, trace: FILE, rows: ", out);
-    write_name(out, name);
+    format_quoted(out, name);
     fprintf(out, "%s}\n", query_text(row, 1, &bytes));
     return true;
 }

@@ -217,6 +217,22 @@ struct shown format_shown(const char *text)
     return out;
 }
 
+void format_quoted(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (const char *at = text; *at != '\0'; at++) {
+        const unsigned char c = (unsigned char)*at;
+        if (c < 0x20 || c == 0x7f) {
+            fprintf(out, "\\x%02x", c);
+            continue;
+        }
+        if (c == '"' || c == '\\')
+            fputc('\\', out);
+        fputc(c, out);
+    }
+    fputc('"', out);
+}
+
 static void append(struct bar *bar, const char *cell)
 {
     size_t used = strlen(bar->s);

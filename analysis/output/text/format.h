@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct text {
     char s[48];
@@ -34,6 +35,9 @@ struct shown {
     char s[96];
 };
 struct shown format_shown(const char *text);
+/* A text in double quotes of YAML, whole, as a scenario reads it back: quotes and backslashes
+ * behind a backslash, control characters as \xNN. */
+void format_quoted(FILE *out, const char *text);
 
 /* A bar of `width` cells filled to `ratio` (clamped to [0, 1]) with blocks of an eighth, or with
  * '#' and '.' when the terminal does not speak UTF-8. */

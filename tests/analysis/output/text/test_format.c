@@ -2,6 +2,7 @@
  * numbers that no unit suits. Expected words by hand: three figures or so, of the unit's size. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/output/text/format.h"
@@ -204,6 +205,34 @@ static void test_shown(void **state)
     assert_string_equal(format_shown(text).s, text);
 }
 
+/* YAML 1.2 section 7.3.1; whole, beyond what is shown of a word. */
+static void test_quoted(void **state)
+{
+    static const char *const rows[][2] = {
+        {"", "\"\""},
+        {"it's a: {x}, y", "\"it's a: {x}, y\""},
+        {"a \"b\" \\ c", "\"a \\\"b\\\" \\\\ c\""},
+        {"\x01\t\x1f \x7f~", "\"\\x01\\x09\\x1f \\x7f~\""},
+        {"\xc3\xa9", "\"\xc3\xa9\""},
+    };
+    char text[2 * 100 + 1], *out = NULL;
+    size_t size = 0;
+    for (unsigned i = 0; i <= sizeof rows / sizeof rows[0]; i++) {
+        const bool last = i == sizeof rows / sizeof rows[0];
+        memset(text, 'z', sizeof text);
+        text[sizeof text - 1] = '\0';
+        FILE *stream = open_memstream(&out, &size);
+        assert_non_null(stream);
+        format_quoted(stream, last ? text : rows[i][0]);
+        fclose(stream);
+        if (last)
+            assert_int_equal(size, sizeof text + 1);
+        else
+            assert_string_equal(out, rows[i][1]);
+        free(out);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +246,7 @@ int main(void)
         cmocka_unit_test(test_bars),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_shown),
+        cmocka_unit_test(test_quoted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

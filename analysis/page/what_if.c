@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analysis/exchange/export/export.h"
+#include "sim/check.h"
 #include "sim/memory.h"
 #include "sim/units.h"
 
@@ -33,6 +35,7 @@ enum {
     CODE_NOTHING_FITS = 4
 };
 #define MOST_OF_DATABASE "256MiB"
+#define STRUCK "struck on the page"
 static const char *const files[] = {"s.yaml", "x.db", "x.db.partial", "out", "err", "trace.csv"};
 
 extern char **environ;
@@ -181,14 +184,14 @@ static bool insert_row(const char *text, double at_s, long long node, FILE *out)
         char *end = NULL;
         const double row_s = strtod(line, &end);
         if (!written && end != line && row_s > at_s) {
-            fprintf(out, "%.17gs,node,%lld,struck on the page,1d\r\n", at_s, node);
+            fprintf(out, "%.17gs,node,%lld," STRUCK ",1d\r\n", at_s, node);
             written = true;
         }
         fwrite(line, 1, length < bytes ? length : bytes, out);
         line += length < bytes ? length : bytes;
     }
     if (!written)
-        fprintf(out, "%.17gs,node,%lld,struck on the page,1d\r\n", at_s, node);
+        fprintf(out, "%.17gs,node,%lld," STRUCK ",1d\r\n", at_s, node);
     return !ferror(out);
 }
 
@@ -211,6 +214,33 @@ static bool write_trace(const struct workshop *w, const struct what_if_ask *ask,
     good = (file == NULL || fclose(file) == 0) && good;
     free(text);
     return good || say(out, "the trace cannot be written\n");
+}
+
+/* `failures=` of that trace: an item for each cause, with the keys that rows do not hold, and one
+ * for what was struck, unless an earlier strike is among them. To be freed; NULL: the database
+ * cannot be read, which `out` says. */
+static char *replaying(const struct what_if_ask *ask, struct what_if *out)
+{
+    struct error error = {""};
+    struct query *query = NULL;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    CHECK(stream != NULL);
+    fputs("failures=[", stream);
+    const bool good = query_open(ask->path, &query, &error) &&
+                      export_trace_items(query, "trace.csv", stream, &error);
+    fflush(stream);
+    if (strstr(text, "rows: \"" STRUCK "\"") == NULL)
+        fputs("{cause: " STRUCK ", law: trace, trace: trace.csv, rows: " STRUCK "}", stream);
+    fputs("]", stream);
+    fclose(stream);
+    query_close(query);
+    if (good)
+        return text;
+    free(text);
+    say(out, error.text);
+    return NULL;
 }
 
 struct command_words {
@@ -237,9 +267,20 @@ static bool add_sets(struct command_words *c, const json_t *sets, struct what_if
     return true;
 }
 
-static bool simulate(const struct workshop *w, const struct command_words *c, struct what_if *out)
+static bool check(const struct workshop *w, struct command_words *c, struct what_if *out)
+{
+    add(c, "--json");
+    const int code = run_child(w, c->words, w->paths[OUT]);
+    return code >= 0 && tell_output(w, out) && out->size > 0 ? true : tell_error(w, out);
+}
+
+static bool simulate(const struct workshop *w, struct command_words *c, struct what_if *out)
 {
     struct error error = {""};
+    add(c, "--max-db");
+    add(c, MOST_OF_DATABASE);
+    add(c, "--db");
+    add(c, w->paths[DATABASE]);
     const int code = run_child(w, c->words, w->paths[OUT]);
     if (code != CODE_OK && code != CODE_NOTHING_FITS)
         return tell_error(w, out);
@@ -260,22 +301,16 @@ static bool ask_child(const struct workshop *w, const struct what_if_ask *ask, c
     add(&c, "--alone");
     if (!add_sets(&c, json_object_get(body, "sets"), out))
         return false;
+    char *failures = NULL;
     if (json_is_object(strike)) {
-        if (!write_trace(w, ask, strike, out))
+        if (!write_trace(w, ask, strike, out) || (failures = replaying(ask, out)) == NULL)
             return false;
         add(&c, "--set");
-        add(&c, "failures=[{\"cause\":\"replayed\",\"law\":\"trace\",\"trace\":\"trace.csv\"}]");
+        add(&c, failures);
     }
-    if (ask->kind == WHAT_IF_RUN) {
-        add(&c, "--max-db");
-        add(&c, MOST_OF_DATABASE);
-        add(&c, "--db");
-        add(&c, w->paths[DATABASE]);
-        return simulate(w, &c, out);
-    }
-    add(&c, "--json");
-    const int code = run_child(w, c.words, w->paths[OUT]);
-    return code >= 0 && tell_output(w, out) && out->size > 0 ? true : tell_error(w, out);
+    const bool good = ask->kind == WHAT_IF_RUN ? simulate(w, &c, out) : check(w, &c, out);
+    free(failures);
+    return good;
 }
 
 static bool ask_schema(const struct workshop *w, struct what_if *out)

@@ -306,6 +306,49 @@ class Ends(unittest.TestCase):
         server.stop()
 
 
+class Strikes(unittest.TestCase):
+    """A node struck on the page: the run's own failures stay what they were, keys that no row of a trace holds included."""
+
+    TEXT = """model: {preset: llama3-8b}
+cluster: {gpu: h100-80gb-sxm, node: dgx-h100, nodes: 16, fabric: ib-ndr-8x400}
+training: {sequence: 8192, global_batch: 64, attention: flash3}
+layout: {tp: 8, sharding: zero-1, recompute: selective, sequence_parallel: true}
+run: {duration: 20d}
+checkpoint: {policy: async, interval: 10min, storage: host+pfs, keep: 50}
+recovery: {policy: hot-spare, spares: 2, repair: 8h}
+failures: """
+    KEYS = ("{cause: a, unit: domain, domain_nodes: 4, mtbf: 20d}", "{cause: it's \"slow\", unit: gpu, mtbf: 1y, effect: slow, slow: 0.5, slow_time: 1d, detect: {mean: 2h, law: lognormal, shape: 0.5}}",
+            "{cause: c, unit: gpu, mtbf: 1y, effect: corrupt, detect: 1h}")
+
+    BY_LAWS = ("young_interval_s", "daly_interval_s", "exact_interval_s", "job_mtbf_s")  # of a trace another rate is known than of laws
+
+    def weeks(self, server, db):
+        status, _, body = server.ask(f"/api/run?db={db}")
+        self.assertEqual(status, 200)
+        run = json.loads(body)["run"]
+        return {key: value for key, value in zip(run["columns"], run["rows"][0]) if key not in ("name", "scenario", *self.BY_LAWS)}
+
+    def test_other_failures_keep_their_keys(self):
+        struck_before = "{cause: struck on the page, unit: node, mtbf: 60d}"
+        for name, failures in (("k.db", self.KEYS), ("p.db", (r'{cause: "n\u200b", unit: node, mtbf: 200d}',)), ("s.db", (struck_before, *self.KEYS))):
+            (FOLDER / "k.yaml").write_text(self.TEXT + f"[{', '.join(failures)}]")
+            orrery("run", "k.yaml", "--db", name)
+            server = Server(name)
+            # Behind the end nothing is struck: the same weeks. On the fifth day it is one failure more.
+            for number, day in enumerate((30, 5), 1):
+                body = json.dumps({"text": (FOLDER / "k.yaml").read_text(), "strike": {"at_s": day * 86400, "node": 3}}).encode()
+                status, _, answer = server.post("/api/what-if", body)
+                self.assertEqual((status, answer), (200, b'{"db":%d}' % number))
+                own, struck = self.weeks(server, 0), self.weeks(server, number)
+                self.assertGreater(own["failures"], 0)
+                if day == 30:
+                    self.assertEqual(own, struck)
+                else:
+                    self.assertNotEqual(own["useful_s"], struck["useful_s"])
+                    self.assertIn(b"struck on the page", server.ask(f"/api/weeks?db={number}")[2])
+            server.stop()
+
+
 class Databases(unittest.TestCase):
     def serve(self, name, prepare):
         path = FOLDER / name

@@ -25,5 +25,8 @@ size_t export_csv_bytes(const char *text, unsigned bytes);
 bool export_trace(struct query *query, FILE *out, struct error *error);
 /* The section `failures:` that replays it, where keys must stand beside the trace; else nothing. */
 bool export_trace_beside(struct query *query, FILE *out, struct error *error);
+/* The items of that section, whether keys must stand beside the trace or not, each with a comma
+ * behind it. `file` is a word of YAML that needs no quotes. */
+bool export_trace_items(struct query *query, const char *file, FILE *out, struct error *error);
 
 #endif

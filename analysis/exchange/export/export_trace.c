@@ -110,32 +110,50 @@ static const struct {
      refuse_unreadable},
 };
 
+/* How items are set apart, and the file of their trace. */
+struct item_writing {
+    FILE *out;
+    const char *before, *file, *after;
+};
+
 static bool write_item(void *context, const struct query_row *row, struct error *error)
 {
-    FILE *out = context;
+    const struct item_writing *w = context;
     unsigned bytes;
     (void)error;
     const char *name = query_text(row, 0, &bytes);
-    fputs("  - {cause: ", out);
-    format_quoted(out, name);
-    fputs(", law: trace, trace: FILE, rows: ", out);
-    format_quoted(out, name);
-    fprintf(out, "%s}\n", query_text(row, 1, &bytes));
+    fprintf(w->out, "%s{cause: ", w->before);
+    format_quoted(w->out, name);
+    fprintf(w->out, ", law: trace, trace: %s, rows: ", w->file);
+    format_quoted(w->out, name);
+    fprintf(w->out, "%s}%s", query_text(row, 1, &bytes), w->after);
     return true;
+}
+
+static bool write_items(struct query *query, struct item_writing *w, struct error *error)
+{
+    return query_run(query,
+                     "select name, beside from failure_cause c where exists (select 1 from failure "
+                     "f where f.cause = c.name) order by id",
+                     NULL, write_item, w, error);
 }
 
 bool export_trace_beside(struct query *query, FILE *out, struct error *error)
 {
+    struct item_writing w = {out, "  - ", "FILE", "\n"};
     bool some = false;
     if (!query_run(query, "select 1 from failure_cause where beside <> '' limit 1", NULL,
                    mark_weeks, &some, error) ||
         !some)
         return !some;
     fputs("note: a row holds no more than time, unit and repair; replay with\nfailures:\n", out);
-    return query_run(query,
-                     "select name, beside from failure_cause c where exists (select 1 from failure "
-                     "f where f.cause = c.name) order by id",
-                     NULL, write_item, out, error);
+    return write_items(query, &w, error);
+}
+
+bool export_trace_items(struct query *query, const char *file, FILE *out, struct error *error)
+{
+    struct item_writing w = {out, "", file, ", "};
+    return write_items(query, &w, error);
 }
 
 bool export_trace(struct query *query, FILE *out, struct error *error)

@@ -6,10 +6,11 @@
 
 /* The smallest legal number of GPUs of this kind on which a step of the scenario's batch completes
  * (exact parameters, usable HBM): tries layouts from small to large; 0 when more than `limit`,
- * MINIMUM_UNKNOWN when there are too many layouts to try. tp, pp, cp and dp are tried whatever they are here. Keys in
- * `open` (a bit for each enum choice_key) are what holds least: any ep, microbatches of one, the
- * most recomputation, the rest as choice_settle has it; stated ones keep their value. So the answer
- * does not depend on what was chosen for the number of GPUs that the scenario has. */
+ * MINIMUM_UNKNOWN when there are too many layouts to try. tp, pp, cp and dp are tried whatever they
+ * are here. Keys in `open` (a bit for each enum choice_key) are what holds least: any ep,
+ * microbatches of one, the most recomputation, the rest as choice_settle has it; stated ones keep
+ * their value. So the answer does not depend on what was chosen for the number of GPUs that the
+ * scenario has. */
 #define MINIMUM_UNKNOWN UINT64_MAX
 uint64_t minimum_gpus(const struct configuration *c, unsigned open, uint64_t limit);
 

@@ -13,8 +13,9 @@
 struct checkpoint_request {
     const struct checkpoint_kind *kind;
     const struct kind_options *options;
-    double bytes_per_parameter;       /* see storage_bytes_per_parameter */
-    const struct storage_tier *tiers; /* each passes storage_check; as many as the kind takes */
+    double bytes_per_parameter; /* see storage_bytes_per_parameter */
+    const struct storage_tier
+        *tiers; /* each passes storage_check, all storage_check_memory; as many as the kind takes */
     unsigned tier_count;
     /* What the user gives instead, in seconds; < 0: what the player finds. The stall of a save; the
      * time until its safest copy is durable (no other takes longer), which only a policy that

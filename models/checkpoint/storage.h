@@ -32,10 +32,15 @@ extern const struct param storage_params[];
 extern const unsigned storage_param_count;
 
 /* False with a sentence where this cluster cannot use the tier: no NIC for a path by NIC, fewer
- * other nodes than copies in memory, more bytes in a node's memory than it has (`keep` checkpoints
- * and one more: the oldest is dropped when the new one is whole). */
+ * other nodes than copies in memory. */
 bool storage_check(const struct configuration *c, const struct storage_tier *tier,
-                   double bytes_per_parameter, uint64_t keep, struct error *error);
+                   struct error *error);
+/* False with a sentence where those of the tiers that are host memory hold together more than a
+ * node has: each `keep` checkpoints and one more, since the oldest is dropped when the new one is
+ * whole. Every node is taken to hold as much as the one that writes most. */
+bool storage_check_memory(const struct configuration *c, const struct storage_tier *tiers,
+                          unsigned count, double bytes_per_parameter, uint64_t keep,
+                          struct error *error);
 
 /* What a checkpoint keeps for each parameter: the weight, the master copy where there is one, and
  * the moments; gradients are not kept. 14 for bf16 with Adam. */

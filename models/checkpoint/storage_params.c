@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "models/checkpoint/checkpoint_kind.h"
 #include "models/checkpoint/storage.h"
@@ -63,26 +64,8 @@ static double node_bytes(const struct configuration *c, double bytes_per_paramet
     return most;
 }
 
-static bool check_memory(const struct configuration *c, const struct storage_tier *tier,
-                         double bytes_per_parameter, uint64_t keep, struct error *error)
-{
-    const double room = c->cluster.node.host.memory_bytes;
-    const double each = node_bytes(c, bytes_per_parameter) * (double)tier->copies;
-    const double bytes = ((double)keep + 1.0) * each, most = floor(room / each) - 1.0;
-    char fewer[64] = "";
-    if (!(room > 0.0) || bytes <= room)
-        return true;
-    if (most >= 1.0)
-        snprintf(fewer, sizeof fewer, "keep at most %.0f, ", most);
-    return error_set(error,
-                     "%s must hold %" PRIu64 " checkpoint%s and the one being written, %.3g GB in "
-                     "a node's memory of %.3g GB: %sspread the state over more nodes, or keep it "
-                     "elsewhere",
-                     tier->name, keep, keep == 1 ? "" : "s", bytes / GIGA, room / GIGA, fewer);
-}
-
 bool storage_check(const struct configuration *c, const struct storage_tier *tier,
-                   double bytes_per_parameter, uint64_t keep, struct error *error)
+                   struct error *error)
 {
     bool others = tier->path == STORAGE_NIC && tier->memory;
     if (!(c->cluster.node.pcie.bytes_per_s > 0.0)) {
@@ -102,5 +85,38 @@ bool storage_check(const struct configuration *c, const struct storage_tier *tie
                          " nodes in all",
                          tier->name, tier->copies, c->cluster.nodes);
     }
-    return !tier->memory || check_memory(c, tier, bytes_per_parameter, keep, error);
+    return true;
+}
+
+bool storage_check_memory(const struct configuration *c, const struct storage_tier *tiers,
+                          unsigned count, double bytes_per_parameter, uint64_t keep,
+                          struct error *error)
+{
+    const double room = c->cluster.node.host.memory_bytes;
+    char names[256] = "", fewer[64] = "";
+    unsigned in_memory = 0;
+    uint64_t copies = 0;
+    for (unsigned i = 0; i < count; i++) {
+        const size_t used = strlen(names);
+        if (!tiers[i].memory)
+            continue;
+        snprintf(names + used, sizeof names - used, "%s%s", in_memory > 0 ? " and " : "",
+                 tiers[i].name);
+        copies += tiers[i].copies;
+        in_memory++;
+    }
+    if (!(room > 0.0))
+        return true;
+    const double each = node_bytes(c, bytes_per_parameter) * (double)copies;
+    const double bytes = ((double)keep + 1.0) * each, most = floor(room / each) - 1.0;
+    if (bytes <= room)
+        return true;
+    if (most >= 1.0)
+        snprintf(fewer, sizeof fewer, "keep at most %.0f, ", most);
+    return error_set(error,
+                     "%s must%s hold %" PRIu64 " checkpoint%s and the one being written, %.3g GB "
+                     "in a node's memory of %.3g GB: %sspread the state over more nodes, or keep "
+                     "it elsewhere",
+                     names, in_memory > 1 ? " each" : "", keep, keep == 1 ? "" : "s", bytes / GIGA,
+                     room / GIGA, fewer);
 }

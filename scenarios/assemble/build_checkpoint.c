@@ -162,9 +162,13 @@ void build_checkpoint_complete(struct builder *b)
     struct mark where = given ? section_mark(given, "storage") : b->root->key_mark;
     if (spec->bytes_per_parameter == 0.0)
         spec->bytes_per_parameter = storage_bytes_per_parameter(c);
-    for (unsigned i = 0; i < storage->tier_count && !b->layout_open; i++) {
-        struct error error = {""};
-        if (!storage_check(c, &storage->tiers[i], spec->bytes_per_parameter, spec->keep, &error))
+    struct error error = {""};
+    if (b->layout_open)
+        return;
+    for (unsigned i = 0; i < storage->tier_count; i++)
+        if (!storage_check(c, &storage->tiers[i], &error))
             problems_error(b->problems, where, "checkpoint.storage: %s", error.text);
-    }
+    if (!storage_check_memory(c, storage->tiers, storage->tier_count, spec->bytes_per_parameter,
+                              spec->keep, &error))
+        problems_error(b->problems, where, "checkpoint.storage: %s", error.text);
 }

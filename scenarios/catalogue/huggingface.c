@@ -1,6 +1,7 @@
 #include "scenarios/catalogue/huggingface.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,7 +100,32 @@ static const char *quotient(struct import *in, const json_t *json, const char *p
     return arena_format(in->arena, "%lld", whole / part);
 }
 
-static void translate(struct import *in, const struct huggingface_row *row)
+/* The positions that rotated ones reach. Of `linear`, `dynamic` and `yarn` the factor is that by
+ * which the positions of the training (original_max_position_embeddings, else those of the file)
+ * grow; files that state the grown ones keep them, as those of `llama3` and `longrope` do
+ * (transformers: docs of rope_scaling in LlamaConfig, modeling_rope_utils.py). */
+static const char *reached(struct import *in, const struct huggingface_type *type, const char *text)
+{
+    static const char *const grow[] = {"linear", "dynamic", "yarn"};
+    const json_t *scaling = member(in, "rope_scaling");
+    if (!json_is_object(scaling))
+        scaling = member(in, "rope_parameters");
+    const char *kind = json_string_value(json_object_get(scaling, "rope_type"));
+    if (kind == NULL)
+        kind = json_string_value(json_object_get(scaling, "type"));
+    bool grows = false;
+    for (unsigned i = 0; i < sizeof grow / sizeof grow[0] && kind != NULL; i++)
+        grows = grows || strcmp(kind, grow[i]) == 0;
+    const double own = text != NULL ? strtod(text, NULL) : 0.0;
+    const double factor = json_number_value(json_object_get(scaling, "factor"));
+    const double trained =
+        json_number_value(json_object_get(scaling, "original_max_position_embeddings"));
+    const double most = floor(factor * (trained > 0.0 ? trained : own));
+    return grows && !type->stretched && most > own ? arena_format(in->arena, "%.0f", most) : text;
+}
+
+static void translate(struct import *in, const struct huggingface_type *type,
+                      const struct huggingface_row *row)
 {
     const json_t *json = member(in, row->json);
     const char *text = row->fallback;
@@ -115,6 +141,8 @@ static void translate(struct import *in, const struct huggingface_row *row)
         problems_error(in->problems, in->where, "%s: \"%s\" is missing%s",
                        source_clean(in->arena, in->path), row->json, nearest_member(in, row->json));
     }
+    if (strcmp(row->key, "positions_max") == 0)
+        text = reached(in, type, text);
     if (text && *text)
         add(in, row->key, text);
 }
@@ -317,7 +345,7 @@ static void read_type(struct import *in, const struct huggingface_type *type)
     for (unsigned i = 0; i < HUGGINGFACE_FIXED_MAX && type->fixed[i][0]; i++)
         add(in, type->fixed[i][0], type->fixed[i][1]);
     for (const struct huggingface_row *row = type->rows; row->key; row++)
-        translate(in, row);
+        translate(in, type, row);
     check_must(in, type);
     check_signs(in, type);
     if (strcmp(type->name, "falcon") == 0)

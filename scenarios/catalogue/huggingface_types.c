@@ -72,7 +72,8 @@ const struct huggingface_type huggingface_types[] = {
               ELSE("kv_heads", "num_key_value_heads", "4"),
               ELSE("vocabulary", "vocab_size", "262208"),
               ELSE("positions_max", "max_position_embeddings", "131072"), WINDOW,
-              ELSE("full_interval", "sliding_window_pattern", "6")}},
+              ELSE("full_interval", "sliding_window_pattern", "6")},
+     .stretched = true},
     {.name = "phi3", .rows = {ELSE("dropout", "resid_pdrop", "0"), WINDOW}},
     {.name = "olmo2", .fixed = {{"qk_norms_whole", "true"}}, .rows = {ATTENTION_BIASES("all")}},
     {.name = "nemotron",
@@ -344,6 +345,7 @@ static void lay_over(struct huggingface_type *whole, const struct huggingface_ty
     whole->name = type->name;
     whole->windowed = type->windowed ? type->windowed : whole->windowed;
     whole->beside = type->beside ? type->beside : whole->beside;
+    whole->stretched = type->stretched || whole->stretched;
     whole->beside_default = type->beside ? type->beside_default : whole->beside_default;
 }
 

@@ -34,6 +34,7 @@ struct huggingface_type {
      * where the file has it not. NULL: never. */
     const char *beside;
     bool beside_default;
+    bool stretched; /* max_position_embeddings is what rope_scaling reaches, whatever its type */
 };
 extern const struct huggingface_type huggingface_types[];
 extern const unsigned huggingface_type_count;

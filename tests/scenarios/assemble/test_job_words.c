@@ -67,9 +67,8 @@ static void test_checkpoints(void **state)
         {WEEKS_CHECKPOINT, "checkpoint: {policy: multi-level, storage: peer+disk, keep: 40}", ""},
         {WEEKS_CHECKPOINT, "checkpoint: {policy: multi-level, storage: host+peer, keep: 40}",
          "7:44: checkpoint.storage: host and peer must each hold 40 checkpoints and the one being "
-         "written, 2.3e+03 GB in a node's memory of 2e+03 GB: keep at most 34, spread the state over "
-         "more "
-         "nodes, or keep it elsewhere\n"},
+         "written, 2.3e+03 GB in a node's memory of 2e+03 GB: keep at most 34, spread the state "
+         "over more nodes, or keep it elsewhere\n"},
         {WEEKS_CHECKPOINT, "checkpoint: {policy: multi-level, storage: host+peer+nvme+disk+pfs}",
          "7:44: checkpoint.storage: more than 4 tiers\n"},
         {WEEKS_CHECKPOINT, "checkpoint: {policy: multi-level, storage: host+disk+host}",

@@ -440,6 +440,45 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
+/* By the docs of transformers: Qwen2.5 as its card extends it, DeepSeek-V3, which states what is
+ * reached, Llama 3.2, Phi-3 128k, Gemma 3, and factors that are none. */
+static void test_positions_reached(void **state)
+{
+#define PLAIN                                                                                      \
+    "{\"model_type\": \"%s\", \"num_hidden_layers\": 2, \"hidden_size\": 64, "                     \
+    "\"num_attention_heads\": 4, \"intermediate_size\": 64, \"vocab_size\": 9, "                   \
+    "\"max_position_embeddings\": %d, \"%s\": {\"%s\": \"%s\", \"factor\": %s, "                   \
+    "\"original_max_position_embeddings\": %d}}"
+    static const char scaling[] = "rope_scaling", type[] = "rope_type";
+    static const struct {
+        const char *model, *member, *key, *kind, *factor;
+        int stated, trained; /* 0: not said */
+        uint64_t positions;
+    } rows[] = {
+        {"llama", scaling, "type", "yarn", "4.0", 32768, 32768, 131072},
+        {"llama", scaling, type, "yarn", "40", 163840, 4096, 163840},
+        {"llama", scaling, type, "yarn", "2", 65536, 4096, 65536},
+        {"llama", scaling, type, "linear", "2.5", 4096, 0, 10240},
+        {"llama", "rope_parameters", type, "dynamic", "1.5", 4097, 0, 6145},
+        {"llama", scaling, type, "llama3", "32.0", 131072, 8192, 131072},
+        {"llama", scaling, type, "longrope", "32.0", 131072, 4096 * 2, 131072},
+        {"llama", scaling, "type", "default", "4", 8192, 0, 8192},
+        {"llama", scaling, "type", "linear", "null", 8192, 0, 8192},
+        {"llama", scaling, "type", "linear", "-4", 8192, 0, 8192},
+        {"gemma3_text", scaling, type, "linear", "8.0", 131072, 0, 131072},
+    };
+    char text[1024];
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        snprintf(text, sizeof text, PLAIN, rows[i].model, rows[i].stated, rows[i].member,
+                 rows[i].key, rows[i].kind, rows[i].factor, rows[i].trained);
+        write_file("rope.json", text);
+        struct scenario *scenario = read_with("hf: rope.json");
+        assert_int_equal(scenario->diagnostics.error_count, 0);
+        assert_int_equal(scenario->configuration.model.positions_max, rows[i].positions);
+        scenario_destroy(scenario);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -447,7 +486,7 @@ int main(void)
         cmocka_unit_test(test_refusals),         cmocka_unit_test(test_ranges_hold),
         cmocka_unit_test(test_warnings),         cmocka_unit_test(test_other_activation),
         cmocka_unit_test(test_offers),           cmocka_unit_test(test_offered_shape_reads),
-        cmocka_unit_test(test_large_and_python),
+        cmocka_unit_test(test_large_and_python), cmocka_unit_test(test_positions_reached),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

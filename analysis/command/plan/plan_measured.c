@@ -125,11 +125,11 @@ static void speak(const struct lone_steps *all, struct search_leader *leader,
     plan_layout_apply(all->search->base, &leader->row->layout, &c);
     set_step(&own, all->plan, &c, leader->step_s);
     measured_steps_apply(all->measured, all->count, &own.step, out);
+    if (itself_s > 0.0 && plan_layout_same(&leader->row->layout, &all->own->row->layout, 0))
+        measured_steps_itself(itself_s, &own.step, out);
     leader->p10_s = uncertainty_step_s(&own.step, LOW);
     leader->p90_s = uncertainty_step_s(&own.step, HIGH);
     leader->forecast_s = uncertainty_step_s(&own.step, 0.5);
-    if (itself_s > 0.0 && plan_layout_same(&leader->row->layout, &all->own->row->layout, 0))
-        leader->forecast_s = leader->p10_s = leader->p90_s = itself_s;
 }
 
 static void speak_of_all(const struct lone_steps *all, struct search_leader *own,

@@ -1,5 +1,6 @@
 #include "analysis/command/shared/run_measured.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "analysis/command/line/command.h"
@@ -114,6 +115,8 @@ int run_measured_apply(const struct measured_arguments *a, struct session *sessi
     struct measured_step measured[ARGUMENT_VARY_MAX];
     struct scenario *scenarios[ARGUMENT_VARY_MAX] = {NULL};
     const struct own_steps own_steps = {a, session, arena, how, step};
+    double log_itself = 0.0;
+    unsigned itself = 0;
     int code = EXIT_OK;
     *shift = (struct measured_shift){.steps = 0};
     for (unsigned i = 0; i < count && code == EXIT_OK; i++) {
@@ -122,15 +125,19 @@ int run_measured_apply(const struct measured_arguments *a, struct session *sessi
         if (!run_measured_read(arena, a->steps->words[i], &own, why))
             return EXIT_USAGE; /* run_measured_agree has told it */
         measured[i] = (struct measured_step){&steps[i], own.measured_s};
-        if (own.path == NULL)
+        if (own.path == NULL) {
             copy_step(arena, step, &steps[i]);
-        else
+            log_itself += log(own.measured_s);
+            itself++;
+        } else
             code = draw_file(&own_steps, own.path, &scenarios[i], &steps[i]);
         if (code == EXIT_OK)
             run_measured_doubt(a->line, session, a->steps->words[i], &measured[i]);
     }
     if (code == EXIT_OK && count > 0)
         measured_steps_apply(measured, count, step, shift);
+    if (code == EXIT_OK && itself > 0)
+        measured_steps_itself(exp(log_itself / itself), step, shift);
     for (unsigned i = 0; i < count; i++)
         scenario_destroy(scenarios[i]);
     return code;

@@ -35,5 +35,9 @@ double measured_step_distance(const struct measured_step *measured);
  * (CHECKed), and there is one at least. */
 void measured_steps_apply(const struct measured_step *measured, uint32_t count,
                           struct uncertain_step *step, struct measured_shift *out);
+/* The step itself took so long (the mean of what was measured of it, in logarithms): no figure and
+ * no error of the model moves it, and the next step scatters as steps do. After the above. */
+void measured_steps_itself(double measured_s, struct uncertain_step *step,
+                           struct measured_shift *out);
 
 #endif

@@ -133,6 +133,27 @@ static void test_many_steps_leave_the_scatter(void **state)
     arena_destroy(arena);
 }
 
+/* What was measured of the step itself is its time; the scatter of steps is left. */
+static void test_the_step_itself(void **state)
+{
+    struct arena *arena = arena_create();
+    struct scenario *s = read("cluster: {gpu: h100-80gb-sxm, gpus: 8}\n" REST);
+    const double sure[DRAWS] = {1.0, 1.2, 0.9};
+    struct uncertain_step step = by_hand(arena, s, sure), other = by_hand(arena, s, sure);
+    const double before_s = uncertainty_step_s(&step, 0.5);
+    const struct measured_step measured = {&other, exp(1.5)};
+    struct measured_shift shift;
+    measured_steps_apply(&measured, 1, &step, &shift);
+    assert_true(uncertainty_step_s(&step, 0.5) < 0.99 * exp(1.5));
+    measured_steps_itself(exp(1.5), &step, &shift);
+    near(log(uncertainty_step_s(&step, 0.5)), 1.5, 1e-9);
+    near(shift.log_shift, 1.5 - log(before_s), 1e-9);
+    near(log(uncertainty_step_s(&step, 0.9)) - 1.5,
+         MODEL_ERROR_P90 * residues_shipped.within_log_spread, 1e-3);
+    scenario_destroy(s);
+    arena_destroy(arena);
+}
+
 static void test_who_speaks(void **state)
 {
     struct scenario *a = read("cluster: {gpu: h100-80gb-sxm, gpus: 8}\nsoftware: nanotron\n" REST);
@@ -155,6 +176,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_closed_form_is_the_sum),
         cmocka_unit_test(test_many_steps_leave_the_scatter),
+        cmocka_unit_test(test_the_step_itself),
         cmocka_unit_test(test_who_speaks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

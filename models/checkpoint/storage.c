@@ -25,7 +25,8 @@ double storage_bytes_per_parameter(const struct configuration *c)
     const struct optimizer *optimizer = c->training.optimizer;
     const struct optimizer_state state =
         optimizer_state(optimizer, precision, &c->training.state_formats);
-    const double bytes = precision->weight_bytes + optimizer_nominal_bytes(optimizer, &state);
+    const double weights = configuration_weights_are_master(c) ? 0.0 : precision->weight_bytes;
+    const double bytes = weights + optimizer_nominal_bytes(optimizer, &state);
     if (c->training.adapter.kind == ADAPTER_NONE)
         return bytes;
     return bytes * configuration_adapter_parameters(c) /

@@ -43,7 +43,8 @@ bool storage_check_memory(const struct configuration *c, const struct storage_ti
                           struct error *error);
 
 /* What a checkpoint keeps for each parameter: the weight, the master copy where there is one, and
- * the moments; gradients are not kept. 14 for bf16 with Adam. */
+ * the moments; gradients are not kept. 14 for bf16 with Adam, 12 where the weights are the master
+ * copy. */
 double storage_bytes_per_parameter(const struct configuration *c);
 
 /* Bytes that each rank writes: parameters x bytes_per_parameter, spread over the ranks that hold

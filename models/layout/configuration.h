@@ -194,6 +194,8 @@ struct activation_rates {
     double out_bytes_per_s, back_bytes_per_s;
 };
 struct activation_rates configuration_activation_rates(const struct configuration *c);
+/* Software whose sharded weights are the fp32 master copy keeps no 16-bit ones beside it. */
+bool configuration_weights_are_master(const struct configuration *c);
 /* Layers of a chunk of so many whose activations go to the host, its first: all but those that the
  * share leaves, rounded down (NVIDIA/Megatron-LM
  * megatron/core/pipeline_parallel/fine_grained_activation_offload.py, activation_offload_fraction).

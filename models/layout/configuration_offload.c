@@ -46,7 +46,7 @@ uint32_t configuration_offloaded_layers(const struct configuration *c, uint32_t 
     return layers - (uint32_t)floor(stay + 1e-9); /* a share like .9 is not exact */
 }
 
-static bool keeps_no_weights(const struct configuration *c)
+bool configuration_weights_are_master(const struct configuration *c)
 {
     return c->layout.data.sharding->gather == GATHER_UNITS && configuration_shards(c) > 1 &&
            c->software.shards.weights_are_master && c->training.precision->master_weights;
@@ -72,7 +72,7 @@ static void check_optimizer(struct rule_report *r)
         rule_say(r, false, "layout.optimizer_offload_to",
                  "the state moves at the bandwidth of the drives: give cluster.node an "
                  "nvme_read_bandwidth and an nvme_write_bandwidth, or take cpu");
-    if (keeps_no_weights(c))
+    if (configuration_weights_are_master(c))
         rule_say(r, false, key,
                  "%s keeps the shards of its weights in fp32 alone, as the optimizer's copy: take "
                  "zero-1 or 0",

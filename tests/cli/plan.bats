@@ -394,6 +394,13 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
     expect 4 plan $machine --gpus 64 --global-batch 64 --deadline 60d
     shows "no more GPUs divide this batch in whole nodes"
     shows "--vary cluster.gpus=..."
+    # one spare, repairs of a day: twice the GPUs wait for nodes for longer than they save
+    # shellcheck disable=SC2086
+    expect 4 plan --model llama3-8b --gpu h100-80gb-sxm --gpus 128 --global-batch 1024 --tokens 2T --top 1 --deadline 11d --mtbf 90d
+    shows "more GPUs are no sooner with tp"
+    sooner=$(sed -n 's/^  training *\([0-9.]*\) d.*/\1/p' out)
+    later=$(sed -n 's/.*the soonest, [0-9]*, take \([0-9.]*\) d with failures.*/\1/p' out)
+    [ "$(jq -n "$later > $sooner")" = true ]
 }
 
 @test "plan --most-gpus: every size up to it; --vary: what misses the terms says so" {

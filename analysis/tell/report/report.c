@@ -287,18 +287,8 @@ static void set_stagger(struct fact *in, const struct stagger *stagger)
     document_real(o, "spared_ratio", IN_RATIO, tried ? stagger->spared_ratio : (double)NAN);
 }
 
-static void set_warnings(struct fact *in, const struct result *result)
-{
-    const struct scenario *scenario = result->scenario;
-    struct fact *array = document_array(in, "warnings");
-    for (unsigned i = 0; i < scenario->diagnostics.problem_count; i++)
-        document_quote(array, NULL, scenario->diagnostics.problems[i].text);
-    if (stagger_matters(&result->stagger))
-        document_quote(array, NULL, arena_text(in->arena, lock_step_warning(&result->stagger).s));
-}
-
-/* Of a database. */
-static void recall_warnings(struct fact *in, const struct record *record)
+/* The same of a run and of its database. */
+static void set_warnings(struct fact *in, const struct record *record)
 {
     size_t count;
     const struct message_row *rows = record_message(record, &count);
@@ -306,6 +296,18 @@ static void recall_warnings(struct fact *in, const struct record *record)
     for (size_t i = 0; i < count; i++)
         if (strcmp(rows[i].severity, "warning") == 0)
             document_quote(array, NULL, rows[i].text);
+}
+
+/* What the scenario of a database left open, as document_begin has it of a scenario. */
+static void recall_choices(struct fact *in, const struct record *record)
+{
+    size_t count;
+    const struct message_row *rows = record_message(record, &count);
+    struct fact *array = document_array(in, "choices");
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(rows[i].severity, "choice") == 0)
+            document_columns(document_object(array, NULL), ROW_message, &rows[i],
+                             "key value=text why=doc");
 }
 
 struct fact *report_run(const struct record *record, const struct run_told *told)
@@ -318,10 +320,9 @@ struct fact *report_run(const struct record *record, const struct run_told *told
     document_flag(o, ".defaults_told", told->all);
     if (result != NULL && result->timed)
         set_stagger(o, &result->stagger);
-    if (result != NULL)
-        set_warnings(o, result);
-    else
-        recall_warnings(o, record);
+    set_warnings(o, record);
+    if (result == NULL)
+        recall_choices(o, record);
     report_messages(o, ".published", record, "published");
     if (told->uncertainty != NULL)
         set_uncertainty(o, record, result, told->uncertainty);

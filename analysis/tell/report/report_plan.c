@@ -57,8 +57,7 @@ static const char front_lines[] =
     "{end}"
 #define MORE                                                                                       \
     "\n            A larger batch can use more, or replicas of more GPUs: --vary "                 \
-    "cluster.gpus=... "                                                                            \
-    "searches\n"
+    "cluster.gpus=... searches\n"
 static const char first_lines[] =
     "{each .first}\n{bold}The first{plain}\n  step      {step_time_s}; 80 % of steps between {p10} "
     "and {p90}\n            {dim}{wrap model_error 12}{plain}            {dim}in "
@@ -71,26 +70,31 @@ static const char first_lines[] =
     "12}{end}" REPORT_WEEKS_LINES TRAINING
     "{each .largest}  {if row = 1}time     {else}         {end} {.part<13} {.seconds>9} "
     "{.seconds/step_time_s>7}\n{end}\nTo run it: {.line:raw}\n{end}{if "
-    ".nothing}\n{.nothing}\n{end}{each .near}\nNo layout that fits meets the terms. The fastest "
-    "that fits takes {step_time_s} a step:\n  {wrap .words 2}" REPORT_WEEKS_LINES TRAINING
+    ".nothing}\n{.nothing}\n{end}";
+static const char near_lines[] =
+    "{each .near}\nNo layout that fits meets the terms. The fastest that fits takes {step_time_s} "
+    "a "
+    "step:\n  {wrap .words 2}" REPORT_WEEKS_LINES TRAINING
     "{each .larger}  deadline  {.deadline_s}: "
     "{if .keeps}{.gpus:digits} GPUs keep it ({.nodes:digits} x {.node}; {.training_s}"
     "{if .with_failures} with failures{end}, steps of {.step_s}):\n"
     "            {wrap .words 12}"
-    "{else}{if .gpus > 0}with tp {.tp}, pp {.pp} and cp {.cp} no number of GPUs that divides this "
-    "batch "
-    "keeps it;\n            the soonest, {.gpus:digits}, take {.training_s}"
-    "{if .with_failures} with failures{end}." MORE "{else}with tp {.tp}, pp {.pp} and cp {.cp} "
-    "no more GPUs divide this batch in whole nodes." MORE "{end}{end}{end}"
+    "{else}{if .later}more GPUs are no sooner with tp {.tp}, pp {.pp} and cp {.cp}: of those that "
+    "divide this\n            batch the soonest, {.gpus:digits}, take {.training_s}{if "
+    ".with_failures} with failures{end}.\n{if .with_failures}            Failures grow with the "
+    "GPUs: spares, repairs and checkpoints buy more here.\n{end}{else}{if .gpus > 0}with tp "
+    "{.tp}, pp {.pp} and cp {.cp} no number of GPUs that divides this batch keeps it;\n"
+    "            the soonest, {.gpus:digits}, take {.training_s}{if .with_failures} with "
+    "failures{end}." MORE "{else}with tp {.tp}, pp {.pp} and cp {.cp} "
+    "no more GPUs divide this batch in whole nodes." MORE "{end}{end}{end}{end}"
     "{if .tokens_bought}  budget    {terms.budget_usd}: it buys "
     "{.tokens_bought} tokens\n{end}{end}{each better_batch}\nA batch of {global_batch} divides "
     "better than {.global_batch}: {layouts} layout{if layouts = 1} keeps{else}s keep{end} the "
-    "rules instead of {own_layouts}, and "
-    "the\nbest of them {if faster_ratio}has {.faster} more tokens a second{else}fits{end} "
-    "({.short}).\n{end}";
+    "rules instead of {own_layouts}, and the\nbest of them {if faster_ratio}has {.faster} more "
+    "tokens a second{else}fits{end} ({.short}).\n{end}";
 
-const char *const report_plan_lines[] = {head_lines,  leader_lines,     front_lines,
-                                         first_lines, report_why_lines, NULL};
+const char *const report_plan_lines[] = {head_lines, leader_lines,     front_lines, first_lines,
+                                         near_lines, report_why_lines, NULL};
 
 const char *report_plan_sets(struct arena *arena, const struct configuration *base,
                              const struct plan_layout *l)
@@ -310,6 +314,7 @@ static void show_larger(struct fact *in, const struct search *search,
         return;
     const bool any = larger->gpus > 0;
     document_flag(o, ".keeps", larger->keeps);
+    document_flag(o, ".later", any && larger->leader.training_s >= search->near.training_s);
     document_flag(o, ".with_failures", larger->leader.weeks != NULL);
     document_count(o, ".gpus", larger->gpus);
     document_count(o, ".nodes", larger->nodes);
@@ -324,7 +329,6 @@ static void show_larger(struct fact *in, const struct search *search,
                   any ? report_layout_words(o->arena, &larger->leader.row->layout) : NULL);
 }
 
-/* What a machine would need. */
 static void show_near(struct fact *in, const struct search *search,
                       const struct plan_larger *larger)
 {

@@ -60,6 +60,14 @@ static void test_bytes_per_parameter(void **state)
     c.training.precision = precision_find("bf16");
     c.training.optimizer = optimizer_find("sgd");
     assert_true(storage_bytes_per_parameter(&c) == 2 + 4);
+    c.software.shards.weights_are_master = true; /* where they are shards that are gathered */
+    assert_true(storage_bytes_per_parameter(&c) == 2 + 4);
+    c.layout.data.sharding = &sharding_fsdp;
+    assert_true(storage_bytes_per_parameter(&c) == 4);
+    c.training.optimizer = optimizer_find("adamw");
+    assert_true(storage_bytes_per_parameter(&c) == 4 + 8);
+    c.training.precision = precision_find("fp32"); /* of one format */
+    assert_true(storage_bytes_per_parameter(&c) == 4 + 8);
 }
 
 static unsigned count_writers(const double *bytes, uint64_t ranks)

@@ -487,6 +487,15 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
     sed '/^To run it/,$d' out | awk 'length($0) > 100 {print; wide = 1} END {exit wide}'
 }
 
+@test "plan: with tokens the whole training is played, whatever the window of the run" {
+    sed 's/^training: .*/training: {sequence: 1024, global_batch: 64, tokens: 20B}/' "$hello" >whole.yaml
+    for run in "duration: 60d" "duration: 1h" "steps: 10"; do
+        expect 0 plan whole.yaml --mtbf 20d --seeds 3 --top 1 --set "run={$run}" --json
+        jq -c '[.layouts[0].training_days, .layouts[0].weeks.kept_tokens_per_s]' out >>days
+    done
+    [ "$(sort -u days | wc -l)" = 1 ]
+}
+
 @test "plan: the line takes back what the file says of its layout" {
     sed 's/^layout: .*/layout: {tp: 1, pp: 1, sharding: zero-1, microbatch: 1, recompute: block, recompute_layers: 4}/' "$hello" >block.yaml
     expect 0 plan block.yaml --mtbf 20d --seeds 1

@@ -29,18 +29,31 @@ static struct plan_layout with_cut(const struct plan_layout *layout)
     return out;
 }
 
+/* Does some layout of the search have these keys as `own` has them? */
+static bool met(const struct search *s, const struct plan_layout *own, unsigned keys)
+{
+    for (uint32_t i = 0; i < s->row_count; i++) {
+        const struct plan_layout row = with_cut(&s->rows[i].layout);
+        if (plan_layout_same(&row, own, ~keys))
+            return true;
+    }
+    return false;
+}
+
 unsigned search_unsearched(const struct search *s, const struct plan_layout *layout)
 {
     const struct plan_layout own = with_cut(layout);
+    const unsigned walks = walked(s, layout) ? 1u << PLAN_RECOMPUTE : 0;
     unsigned keys = 0;
     for (unsigned key = 0; key < PLAN_AXIS_COUNT; key++) {
-        bool met = key == PLAN_RECOMPUTE && walked(s, layout);
-        for (uint32_t i = 0; i < s->row_count && !met; i++) {
-            const struct plan_layout row = with_cut(&s->rows[i].layout);
-            met = plan_layout_same(&row, &own, ~keys_of(key));
-        }
-        keys |= met ? 0 : 1u << key;
+        const bool there = (walks >> key & 1u) != 0 || met(s, &own, keys_of(key));
+        keys |= there ? 0 : 1u << key;
     }
+    /* each by itself is searched: two that never stand together */
+    for (unsigned one = 0; one < PLAN_AXIS_COUNT && keys == 0; one++)
+        for (unsigned two = one + 1; two < PLAN_AXIS_COUNT && keys == 0; two++)
+            if (!met(s, &own, (keys_of(one) | keys_of(two)) & ~walks))
+                keys = 1u << one | 1u << two;
     return keys;
 }
 

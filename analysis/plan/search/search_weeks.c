@@ -121,6 +121,15 @@ static bool play_seeds(struct arena *arena, const struct search_weeks_wish *wish
     return !stopped;
 }
 
+/* The time of a training is that of all of it: a window cuts off what is waited for at its end. */
+static void train_to_the_end(const struct configuration *c, struct job_spec *job)
+{
+    if (!(c->training.tokens > 0.0))
+        return;
+    job->steps = (uint64_t)ceil(c->training.tokens / configuration_tokens(c));
+    job->duration_s = 0.0;
+}
+
 bool search_weeks_play(struct arena *arena, const struct search_weeks_wish *wish,
                        const struct plan_layout *layout, struct search_weeks *out,
                        struct error *error)
@@ -140,6 +149,7 @@ bool search_weeks_play(struct arena *arena, const struct search_weeks_wish *wish
     if (conditions != NULL) {
         scenario_job(s, conditions, NULL, &job);
         note_policies(&job, out);
+        train_to_the_end(&s->configuration, &job);
         note_taint(&job, condition_step_s(conditions, &condition_ideal), out);
         played = play_seeds(arena, wish, &job, conditions, out) ||
                  error_set(error, "stopped before its weeks were simulated");

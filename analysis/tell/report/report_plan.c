@@ -72,9 +72,8 @@ static const char first_lines[] =
     "{.seconds/step_time_s>7}\n{end}\nTo run it: {.line:raw}\n{end}{if "
     ".nothing}\n{.nothing}\n{end}";
 static const char near_lines[] =
-    "{each .near}\nNo layout that fits meets the terms. The fastest that fits takes {step_time_s} "
-    "a "
-    "step:\n  {wrap .words 2}" REPORT_WEEKS_LINES TRAINING
+    "{each .near}\nNo layout that fits meets the terms. The fastest that fits takes "
+    "{step_time_s} a step:\n  {wrap .words 2}" REPORT_WEEKS_LINES TRAINING
     "{each .larger}  deadline  {.deadline_s}: "
     "{if .keeps}{.gpus:digits} GPUs keep it ({.nodes:digits} x {.node}; {.training_s}"
     "{if .with_failures} with failures{end}, steps of {.step_s}):\n"

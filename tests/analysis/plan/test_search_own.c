@@ -104,6 +104,30 @@ static void one_that_is_not_searched_leads(void **state)
     scenario_destroy(scenario);
 }
 
+/* Each value by itself is searched, these two together are not. */
+static void two_that_never_stand_together(void **state)
+{
+    struct scenario *scenario = space_read_priced(SPACE);
+    struct search *s = search_for(scenario, (struct search_terms){.best = BEST_STEP}, 0.0);
+    const struct plan_layout own = s->leaders[0].row->layout;
+    uint32_t rows = 0, with_microbatch = 0, with_pp = 0;
+    for (uint32_t i = 0; i < s->row_count; i++) {
+        const struct plan_layout *l = &s->rows[i].layout;
+        const bool microbatch = l->microbatch == own.microbatch, pp = l->pp == own.pp;
+        with_microbatch += microbatch && !pp;
+        with_pp += pp && !microbatch;
+        if (!(microbatch && pp))
+            s->rows[rows++] = s->rows[i];
+    }
+    assert_true(with_microbatch > 0 && with_pp > 0 && rows < s->row_count);
+    const unsigned whole = search_unsearched(s, &own);
+    s->row_count = rows;
+    assert_int_equal(whole, 0);
+    assert_int_equal(search_unsearched(s, &own), 1u << PLAN_PP | 1u << PLAN_MICROBATCH);
+    search_destroy(s);
+    scenario_destroy(scenario);
+}
+
 static void a_slow_one_or_a_late_one_is_no_leader(void **state)
 {
     struct scenario *scenario = space_read_priced(SPACE);
@@ -244,6 +268,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_that_the_search_has_keeps_its_place),
         cmocka_unit_test(one_that_is_not_searched_leads),
+        cmocka_unit_test(two_that_never_stand_together),
         cmocka_unit_test(a_slow_one_or_a_late_one_is_no_leader),
         cmocka_unit_test(a_tight_one_is_told),
         cmocka_unit_test(a_better_first_needs_more_to_be_beaten),

@@ -14,7 +14,8 @@
 enum {
     WEEKS_AT_ONCE = 8,
     SEEDS_LEAST = 2, /* which make an interval */
-    FAILURES_ENOUGH = 100000
+    FAILURES_ENOUGH = 100000,
+    HARDLY = 10 /* times as long as without failures */
 };
 
 /* The scenario once more, with this layout said. NULL with a sentence. */
@@ -121,13 +122,15 @@ static bool play_seeds(struct arena *arena, const struct search_weeks_wish *wish
     return !stopped;
 }
 
-/* The time of a training is that of all of it: a window cuts off what is waited for at its end. */
-static void train_to_the_end(const struct configuration *c, struct job_spec *job)
+/* The time of a training is that of all of it: a shorter window cuts off what is waited for at its
+ * end. Of one that hardly gets on a part tells the rest. */
+static void train_to_the_end(const struct configuration *c, double step_s, struct job_spec *job)
 {
     if (!(c->training.tokens > 0.0))
         return;
     job->steps = (uint64_t)ceil(c->training.tokens / configuration_tokens(c));
-    job->duration_s = 0.0;
+    if (job->duration_s > 0.0)
+        job->duration_s = fmax(job->duration_s, HARDLY * (double)job->steps * step_s);
 }
 
 bool search_weeks_play(struct arena *arena, const struct search_weeks_wish *wish,
@@ -149,8 +152,9 @@ bool search_weeks_play(struct arena *arena, const struct search_weeks_wish *wish
     if (conditions != NULL) {
         scenario_job(s, conditions, NULL, &job);
         note_policies(&job, out);
-        train_to_the_end(&s->configuration, &job);
-        note_taint(&job, condition_step_s(conditions, &condition_ideal), out);
+        const double step_s = condition_step_s(conditions, &condition_ideal);
+        train_to_the_end(&s->configuration, step_s, &job);
+        note_taint(&job, step_s, out);
         played = play_seeds(arena, wish, &job, conditions, out) ||
                  error_set(error, "stopped before its weeks were simulated");
         condition_destroy(conditions);

@@ -15,7 +15,8 @@
 
 enum {
     CARDS_LIMIT = 16384, /* as `orrery memory` looks for the smallest cluster */
-    CACHE_BYTES = 2      /* of an element of keys and values */
+    CACHE_BYTES = 2,     /* of an element of keys and values */
+    STATE_BYTES = 4      /* ... and of the state of a recurrent layer */
 };
 
 double walls_envelope_flops(const struct walls_envelope *e, double tokens)
@@ -56,7 +57,8 @@ static void take_envelope(const struct configuration *c, const struct walls_assu
         .inference_bytes = rule.inference_bytes,
         .inference_cards = (double)rule.inference_cards,
         .cache_token_bytes = CACHE_BYTES * transformer_cache_elements(&c->model, 1),
-        .cache_bytes = CACHE_BYTES * transformer_cache_elements(&c->model, c->training.sequence),
+        .cache_bytes = CACHE_BYTES * transformer_cache_elements(&c->model, c->training.sequence) +
+                       STATE_BYTES * transformer_state_elements(&c->model),
         .cache_parts = c->model.latent.kv_rank > 0 ? 1.0 : (double)c->model.attention.kv_heads,
         .step_tokens = configuration_tokens(c),
         .budget_tokens = c->training.tokens > 0.0 ? c->training.tokens : NAN,

@@ -33,6 +33,11 @@
 #define ATTENTION_LEAST_HEAD 32.0
 #define FP32_BYTES 4.0
 #define HALF_BYTES 2.0
+/* Products inside a recurrence reach this share of the peak (assumed: none is large), and no more a
+ * cycle than an SM of Hopper does: Triton's kernels are no faster on Blackwell (docs/models/
+ * layers.md). */
+#define SCAN_PRODUCT_RATIO 0.5
+#define SCAN_FLOPS_PER_CYCLE 4096.0
 /* However much of the cap its memory takes, a card keeps this share for arithmetic at the usual
  * traffic; no card of the catalogue comes near. */
 #define LEAST_ARITHMETIC_SHARE 0.1
@@ -125,6 +130,20 @@ struct kernel gpu_kernel_attention(const char *name, enum peak_kind peak,
         .bytes = shape->batch * (elements * element_bytes + statistics),
         .launches = 1.0,
     };
+}
+
+struct kernel gpu_kernel_scan(const char *name, const struct scan_shape *shape)
+{
+    return (struct kernel){.kind = KERNEL_SCAN,
+                           .name = name,
+                           .peak = PEAK_BF16,
+                           .flops = shape->flops,
+                           .bytes = shape->bytes,
+                           .launches = 1.0,
+                           .scan = {.cycles = shape->cycles,
+                                    .walk_s = shape->walk_s,
+                                    .stream_ratio = shape->stream_ratio,
+                                    .time_ratio = 1.0}};
 }
 
 struct kernel gpu_kernel_memory(const char *name, double bytes, double launches)
@@ -332,6 +351,19 @@ static double attention_time_s(const struct gpu_spec *gpu, const struct kernel *
                 kernel->bytes / gpu_power_stream_bytes_per_s(gpu));
 }
 
+/* Work of the SMs, the walk from chunk to chunk, or what passes through HBM. */
+static double scan_time_s(const struct gpu_spec *gpu, const struct kernel *kernel)
+{
+    const double all = (double)gpu->sm_count, left = all - kernel->taken_sms;
+    CHECK(left >= 1.0 && kernel->scan.stream_ratio > 0.0);
+    const double per_cycle =
+        fmin(gpu->peak_flops_per_s[kernel->peak] / (all * gpu->clock_hz), SCAN_FLOPS_PER_CYCLE);
+    const double cycles = kernel->scan.cycles + kernel->flops / (SCAN_PRODUCT_RATIO * per_cycle);
+    const double busy_s = cycles / (left * gpu->clock_hz) + kernel->scan.walk_s;
+    const double stream = gpu_power_stream_bytes_per_s(gpu) * kernel->scan.stream_ratio;
+    return kernel->scan.time_ratio * fmax(busy_s, kernel->bytes / stream);
+}
+
 /* FlashAttention is written for fp16 and bf16, its third release for fp8 as well (README.md of
  * Dao-AILab/flash-attention; arXiv:2407.08608 section 3.3), cuDNN's for fp16, bf16 and fp8
  * (documentation of NVIDIA/cudnn-frontend, scaled dot product attention). None takes fp32. */
@@ -374,6 +406,9 @@ static double modelled_s(const struct gpu_spec *gpu, const struct kernel *kernel
         break;
     case KERNEL_MEMORY:
         time_s = kernel->bytes / gpu_power_stream_bytes_per_s(gpu);
+        break;
+    case KERNEL_SCAN:
+        time_s = scan_time_s(gpu, kernel);
         break;
     }
     return time_s + gpu->kernel_start_s * kernel->launches;

@@ -25,6 +25,10 @@ struct attention_shape {
     double query_tokens, key_tokens, heads, kv_heads, head_size;
     double value_size; /* of the values' heads; 0: head_size */
 };
+struct scan_shape {
+    double flops, bytes;                 /* of the chunks as they are computed; moved at least */
+    double cycles, walk_s, stream_ratio; /* struct kernel_scan */
+};
 /* Makers: fill flops, bytes (each operand once) and launches = 1. */
 struct kernel gpu_kernel_gemm(const char *name, enum peak_kind peak, struct gemm_shape shape,
                               double element_bytes);
@@ -32,6 +36,8 @@ struct kernel gpu_kernel_gemm(const char *name, enum peak_kind peak, struct gemm
 void gpu_kernel_gemm_accumulate(struct kernel *kernel, double kept_bytes);
 struct kernel gpu_kernel_attention(const char *name, enum peak_kind peak,
                                    const struct attention_shape *shape, double element_bytes);
+/* A recurrence by chunks, of 16-bit operands: docs/models/layers.md. */
+struct kernel gpu_kernel_scan(const char *name, const struct scan_shape *shape);
 struct kernel gpu_kernel_memory(const char *name, double bytes, double launches);
 
 /* How much longer the slowest of `count` cards takes than the mean one, in the mean: ranks that

@@ -84,7 +84,8 @@ struct gpu_spec {
 enum kernel_kind {
     KERNEL_GEMM,
     KERNEL_ATTENTION,
-    KERNEL_MEMORY
+    KERNEL_MEMORY,
+    KERNEL_SCAN /* a recurrence by chunks */
 };
 struct kernel_core {
     enum attention_kernel kind;
@@ -92,20 +93,28 @@ struct kernel_core {
     double query_tokens, key_tokens, heads, kv_heads, head_size; /* attention; batch sequences */
     double value_size;                                           /* attention: of a value's head */
 };
+/* A recurrence: what its time has beside its products. */
+struct kernel_scan {
+    double cycles;       /* of SMs, however many there are: exponentials, sums, copies */
+    double walk_s;       /* of one chunk after another, which no card shortens */
+    double stream_ratio; /* share of the streaming rate at which its bytes pass */
+    double time_ratio;   /* of its software over the published kernels: of all of its time */
+};
 struct kernel {
     enum kernel_kind kind;
     const char *name;      /* "qkv", "rmsnorm"; a literal */
-    enum peak_kind peak;   /* of a GEMM or attention */
+    enum peak_kind peak;   /* of a GEMM, attention or a scan */
     double m, n, k, batch; /* GEMM: batch products of m x k by k x n */
     double element_bytes;  /* of an operand */
     double result_bytes;   /* GEMM: moved for an element of the result */
     bool split_sums;       /* GEMM, 8-bit: sums are promoted to fp32 on the way */
     bool block_scales;     /* GEMM, 8-bit: scales go by block */
-    double taken_sms;      /* GEMM, attention: SMs that what runs beside it holds */
+    double taken_sms;      /* GEMM, attention, scan: SMs that what runs beside it holds */
     double flops;          /* done by the hardware; filled by the kernel_* makers */
     double bytes;          /* moved through HBM at least; filled by the makers */
     double launches;       /* host launches it costs */
     struct kernel_core core;
+    struct kernel_scan scan;
 };
 
 #endif

@@ -17,6 +17,8 @@ __attribute__((format(printf, 4, 5))) void rule_say(struct rule_report *r, bool 
 void configuration_check_stages(struct rule_report *r);
 /* Experts and latent attention. */
 void configuration_check_experts(struct rule_report *r);
+/* Patterns of layers and recurrent ones. */
+void configuration_check_layers(struct rule_report *r);
 /* What of it is on the host. */
 void configuration_check_offload(struct rule_report *r);
 /* What is kept for each parameter. */

@@ -164,6 +164,8 @@ bool profile_time_point(const struct kernel *k, struct calibrate_point *out)
         name_point(out, operator_of(k->name), "bf16");
         out->size[0] = k->bytes;
         return point_problem(out) == NULL;
+    case KERNEL_SCAN: /* no campaign measures them */
+        break;
     }
     return false;
 }

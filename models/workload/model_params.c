@@ -14,7 +14,7 @@ const char *const ffn_names[] = {"gelu", "swiglu", "squared_relu", "geglu", NULL
 const char *const attention_bias_names[] = {"none", "qkv", "all", NULL};
 const char *const window_names[] = {"sliding", "chunked", NULL};
 const char *const norm_names[] = {"layernorm", "rms", NULL};
-const char *const position_names[] = {"learned", "rope", "alibi", NULL};
+const char *const position_names[] = {"learned", "rope", "alibi", "none", NULL};
 
 const struct param model_params[] = {
     {"layers", PARAM_COUNT, AT(layers), 1, LAYERS, NULL, NULL, "Transformer layers."},
@@ -45,7 +45,7 @@ const struct param model_params[] = {
      "Queries and keys are normalised over all heads at once, with a scale for each element (OLMo "
      "2)."},
     {"position", PARAM_CHOICE, AT(position), 0, 0, "rope", position_names,
-     "Position encoding: a learned table, rotation of q and k, or a bias on the scores."},
+     "Position encoding: a learned table, rotation of q and k, a bias on the scores, or none."},
     {"tied_embeddings", PARAM_FLAG, AT(tied_embeddings), 0, 0, "false", NULL,
      "The head shares the matrix of the embedding."},
     {"biases", PARAM_FLAG, AT(biases), 0, 0, "false", NULL, "Linear layers have biases."},
@@ -84,6 +84,27 @@ const struct param model_params[] = {
      "Every Nth layer attends to the whole sequence despite the window; 0: none."},
     {"sinks", PARAM_FLAG, AT(attention.sinks), 0, 0, "false", NULL,
      "Each head has a learned score in addition to those of its keys (attention sink)."},
+    {"attention_gate", PARAM_FLAG, AT(attention.gate), 0, 0, "false", NULL,
+     "The output of attention passes a gate as wide as the queries (Qwen3-Next)."},
+    {"pattern", PARAM_TEXT, AT(pattern.text), 0, 0, "", NULL,
+     "Order of layers where not all attend, repeated: kinds of `list layers` or attention, each "
+     "with "
+     "a feed-forward block, as in 3*gdn,attention; or letters, each a layer of one block alone, as "
+     "in MEM*-E: M mamba2, G gdn, * attention, - dense, E experts."},
+    {"linear_heads", PARAM_COUNT, AT(pattern.sizes.heads), 0, HEADS, "0", NULL,
+     "Recurrent layers of the pattern: heads (of values)."},
+    {"linear_head_size", PARAM_COUNT, AT(pattern.sizes.head_size), 0, HEADS, "0", NULL,
+     "Recurrent layers: width of a head."},
+    {"linear_key_heads", PARAM_COUNT, AT(pattern.sizes.key_heads), 0, HEADS, "0", NULL,
+     "Recurrent layers: heads of keys, or groups of mamba2; 0: as linear_heads."},
+    {"linear_key_size", PARAM_COUNT, AT(pattern.sizes.key_size), 0, HEADS, "0", NULL,
+     "Recurrent layers: width of a key, or the state size of mamba2; 0: as linear_head_size."},
+    {"linear_conv", PARAM_COUNT, AT(pattern.sizes.conv), 0, 64, "4", NULL,
+     "Recurrent layers: taps of their convolution."},
+    {"linear_chunk", PARAM_COUNT, AT(pattern.sizes.chunk), 0, DEEP, "0", NULL,
+     "Recurrent layers: positions that a kernel of mamba2 takes at once; 0: 256."},
+    {"linear_full_gate", PARAM_FLAG, AT(pattern.sizes.full_gate), 0, 0, "false", NULL,
+     "Recurrent layers: the output gate of kda is a full matrix (Kimi K3)."},
     {"q_rank", PARAM_COUNT, AT(latent.q_rank), 0, WIDE, "0", NULL,
      "Latent attention: rank of the query projection; 0: a full matrix."},
     {"kv_rank", PARAM_COUNT, AT(latent.kv_rank), 0, WIDE, "0", NULL,

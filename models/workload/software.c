@@ -208,6 +208,9 @@ const struct param software_params[] = {
     {"recompute_stops_early", PARAM_FLAG, AT(layer.recompute_stops_early), 0, 0, "false", NULL,
      "Full recomputation stops when every tensor that the backward pass needs is available: the "
      "last GEMM of a layer is not repeated."},
+    {"scan_time", PARAM_RATIO, AT(layer.scan_time_ratio), 0, 100, "0", NULL,
+     "Time of the cores of recurrent layers (gdn, mamba2, ...) over that of the published kernels; "
+     "0: the software has no recurrent layers."},
     {"recompute_keeps_last", PARAM_FLAG, AT(layer.recompute_keeps_last), 0, 0, "false", NULL,
      "Recomputation per operator also keeps the output of a layer's last GEMM, although the "
      "backward pass does not need it."},
@@ -288,6 +291,8 @@ const struct param software_params[] = {
     {"cp_uneven", PARAM_FLAG, AT(context.uneven), 0, 0, "false", NULL,
      "Context-parallel ranks hold contiguous positions of a causal sequence; false: one block from "
      "either end."},
+    {"cp_mixers", PARAM_FLAG, AT(context.mixers), 0, 0, "false", NULL,
+     "Context parallelism splits recurrent layers too, which exchange heads."},
     {"cp_merge_forward_bytes", PARAM_RATIO, AT(context.merge_forward_bytes), 0, BYTES_MAX, "0",
      NULL,
      "Memory traffic of merging the outputs of blocks of keys in the forward pass, bytes for each "

@@ -100,6 +100,7 @@ struct software_layer {
     bool gradient_fusion;           /* weight gradients accumulate inside the GEMM */
     bool separate_projections;      /* q, k, v are products of their own, and so are gate and up */
     bool recompute_stops_early;     /* full: not beyond the last tensor that the backward needs */
+    double scan_time_ratio; /* of recurrent layers' cores over the published kernels; 0: no such */
     bool recompute_keeps_last; /* per_operator: also the last product's output, needed or not */
 };
 /* 8-bit linear layers. */
@@ -147,6 +148,7 @@ struct software_context {
     /* each element of the output, for each block of keys that comes from another rank */
     double merge_forward_bytes, merge_backward_bytes;
     double gradient_bytes; /* of an element of the gradients of keys and values on the wire */
+    bool mixers;           /* it splits recurrent layers too */
 };
 /* Data parallelism. */
 struct software_data {

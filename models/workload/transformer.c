@@ -9,6 +9,8 @@
  * arXiv:2501.00656). Learned positions are a table of their own. */
 #include "models/workload/transformer.h"
 
+#include "sim/check.h"
+
 void transformer_complete(struct model_shape *m)
 {
     if (m->attention.kv_heads == 0)
@@ -20,6 +22,31 @@ void transformer_complete(struct model_shape *m)
     if (m->latent.kv_rank > 0 && m->latent.v_head_size == 0)
         m->latent.v_head_size = m->attention.head_size;
     m->norm.qk_norms = m->norm.qk_norms || m->norm.qk_norms_whole;
+    m->pattern.sizes = layer_complete(&m->pattern.sizes);
+    struct error error;
+    const bool read = pattern_read(m->pattern.text, &m->pattern, &error);
+    CHECK(read);
+}
+
+enum layer_form transformer_form(const struct model_shape *m, uint64_t layer)
+{
+    return (enum layer_form)pattern_at(&m->pattern, layer).form;
+}
+
+uint64_t transformer_recurrent_layers(const struct model_shape *m)
+{
+    uint64_t count = 0;
+    for (uint64_t layer = 0; layer < m->layers; layer++)
+        count += layer_form_mixes(transformer_form(m, layer));
+    return count;
+}
+
+uint64_t transformer_attention_layers(const struct model_shape *m)
+{
+    uint64_t count = 0;
+    for (uint64_t layer = 0; layer < m->layers; layer++)
+        count += layer_form_attends(transformer_form(m, layer));
+    return count;
 }
 
 struct routing transformer_routing(const struct model_shape *m)
@@ -30,12 +57,17 @@ struct routing transformer_routing(const struct model_shape *m)
 
 bool transformer_has_experts(const struct model_shape *m, uint64_t layer)
 {
+    const struct layer_code code = pattern_at(&m->pattern, layer);
+    if (!layer_form_feeds((enum layer_form)code.form) || code.feed != FEED_AS_MODEL)
+        return m->moe.experts > 0 && code.feed == FEED_EXPERTS;
     return m->moe.experts > 0 && layer >= m->moe.dense_layers &&
            (m->moe.interval <= 1 || (layer + 1) % m->moe.interval == 0);
 }
 
 uint64_t transformer_span(const struct model_shape *m, uint64_t layer, uint64_t sequence)
 {
+    if (!layer_form_attends(transformer_form(m, layer)))
+        return 0;
     const bool all = m->windows.full_interval > 0 && (layer + 1) % m->windows.full_interval == 0;
     return m->windows.length < sequence && !all ? m->windows.length : 0;
 }
@@ -95,7 +127,15 @@ static double attention_parameters(const struct model_shape *m)
                    : m->norm.qk_norms     ? 2.0 * (double)m->attention.head_size
                                           : 0.0;
     double sinks = m->attention.sinks ? (double)m->attention.heads : 0.0;
-    return 2.0 * hidden * query + 2.0 * hidden * key + biases + norms + sinks;
+    double gate = m->attention.gate ? hidden * query : 0.0;
+    return 2.0 * hidden * query + 2.0 * hidden * key + biases + norms + sinks + gate;
+}
+
+static double mixer_parameters(const struct model_shape *m)
+{
+    const double hidden = (double)m->hidden;
+    const struct layer_work work = layer_whole(m->pattern.kind, &m->pattern.sizes, hidden, 1.0);
+    return layer_parameters(&work, hidden);
 }
 
 static double block_parameters(const struct model_shape *m, uint64_t inner)
@@ -117,15 +157,19 @@ static double ffn_parameters(const struct model_shape *m, uint64_t layer, uint64
            (double)(routed + m->moe.shared_experts) * block_parameters(m, m->moe.ffn_hidden);
 }
 
-static double layer_parameters(const struct model_shape *m, uint64_t layer, uint64_t routed)
+static double parameters_of(const struct model_shape *m, uint64_t layer, uint64_t routed)
 {
-    return attention_parameters(m) + ffn_parameters(m, layer, routed) +
-           (double)transformer_norms(m) * transformer_norm_parameters(m);
+    const enum layer_form form = transformer_form(m, layer);
+    const double norms = (double)(transformer_norms(m) * layer_form_blocks(form)) / 2.0;
+    return (layer_form_attends(form) ? attention_parameters(m) : 0.0) +
+           (layer_form_mixes(form) ? mixer_parameters(m) : 0.0) +
+           (layer_form_feeds(form) ? ffn_parameters(m, layer, routed) : 0.0) +
+           norms * transformer_norm_parameters(m);
 }
 
 double transformer_layer_parameters(const struct model_shape *m, uint64_t layer)
 {
-    return layer_parameters(m, layer, m->moe.experts);
+    return parameters_of(m, layer, m->moe.experts);
 }
 
 static double position_parameters(const struct model_shape *m, uint64_t sequence)
@@ -164,7 +208,7 @@ double transformer_expert_parameters(const struct model_shape *m)
 
 static double layer_active_parameters(const struct model_shape *m, uint64_t layer)
 {
-    return layer_parameters(m, layer, m->moe.experts_per_token);
+    return parameters_of(m, layer, m->moe.experts_per_token);
 }
 
 /* Of a module that predicts further ahead (transformer_prediction.c), beside its layer: 2 h by h,
@@ -195,11 +239,7 @@ double transformer_prediction_expert_parameters(const struct model_shape *m)
 {
     if (m->mtp_layers == 0 || !transformer_has_experts(m, m->layers - 1))
         return 0.0;
-    struct model_shape one = *m;
-    one.layers = 1;
-    one.moe.dense_layers = 0;
-    one.moe.interval = 1;
-    return (double)m->mtp_layers * transformer_expert_parameters(&one);
+    return (double)(m->mtp_layers * m->moe.experts) * block_parameters(m, m->moe.ffn_hidden);
 }
 
 double transformer_trained_parameters(const struct model_shape *m, uint64_t sequence)
@@ -222,15 +262,18 @@ double transformer_flops_per_token(const struct model_shape *m, uint64_t sequenc
         scores += (double)m->latent.rope_head_size;
         values = (double)m->latent.v_head_size;
     }
-    double keys = 0.0;
+    double keys = 0.0, cores = 0.0;
     for (uint64_t i = 0; i < m->layers + m->mtp_layers; i++) {
         const uint64_t layer = i < m->layers ? i : m->layers - 1;
-        keys += transformer_keys_met(m->windows.kind, transformer_span(m, layer, sequence),
-                                     (double)sequence, causal);
+        const enum layer_form form = transformer_form(m, layer);
+        cores += layer_form_mixes(form) ? m->pattern.kind->core_flops(&m->pattern.sizes) : 0.0;
+        if (layer_form_attends(form))
+            keys += transformer_keys_met(m->windows.kind, transformer_span(m, layer, sequence),
+                                         (double)sequence, causal);
     }
     double attention = 6.0 * (double)m->attention.heads * keys * (scores + values);
     return 6.0 * (transformer_active_parameters(m) + transformer_prediction_active_parameters(m)) +
-           attention;
+           attention + 3.0 * cores;
 }
 
 double transformer_cache_elements(const struct model_shape *m, uint64_t sequence)
@@ -240,9 +283,15 @@ double transformer_cache_elements(const struct model_shape *m, uint64_t sequence
     double positions = 0.0;
     for (uint64_t layer = 0; layer < m->layers; layer++) {
         const uint64_t span = transformer_span(m, layer, sequence);
-        positions += (double)(span > 0 ? span : sequence);
+        if (layer_form_attends(transformer_form(m, layer)))
+            positions += (double)(span > 0 ? span : sequence);
     }
     return positions * (double)row;
+}
+
+double transformer_state_elements(const struct model_shape *m)
+{
+    return (double)transformer_recurrent_layers(m) * layer_state_elements(&m->pattern.sizes);
 }
 
 uint64_t transformer_padded_vocabulary(const struct layer_context *context)

@@ -15,6 +15,7 @@
 #include "models/gpu/gpu.h"
 #include "models/workload/adapter.h"
 #include "models/workload/fp8_recipe.h"
+#include "models/workload/layer/pattern.h"
 #include "models/workload/software.h"
 
 enum ffn_kind {
@@ -35,7 +36,8 @@ enum norm_kind {
 enum position_kind {
     POSITION_LEARNED,
     POSITION_ROPE,
-    POSITION_ALIBI
+    POSITION_ALIBI,
+    POSITION_NONE
 };
 enum window_kind {
     WINDOW_SLIDING, /* a query sees the last `window` positions */
@@ -48,6 +50,7 @@ struct model_attention {
     uint64_t heads, kv_heads, head_size;
     int biases; /* those of the attention have, though others have none */
     bool sinks; /* a learned score for each head beside those of the keys */
+    bool gate;  /* the output passes a gate as wide, made with the queries (Qwen3-Next) */
 };
 struct model_norm {
     int kind;
@@ -94,14 +97,21 @@ struct model_shape {
     struct model_moe moe;
     struct model_windows windows;
     struct model_latent latent;
+    struct layer_pattern pattern;
     struct model_usual usual;
 };
 extern const struct param model_params[];
 extern const unsigned model_param_count;
 
-/* Replaces the zeros that mean "the usual": kv_heads, head_size, ffn_hidden. Call after reading. */
+/* Replaces the zeros that mean "the usual": kv_heads, head_size, ffn_hidden, and reads the text of
+ * the pattern, which must be one. Call after reading. */
 void transformer_complete(struct model_shape *m);
 
+/* What this layer (from 0) consists of. */
+enum layer_form transformer_form(const struct model_shape *m, uint64_t layer);
+/* Layers that read a sequence through a state, and those that attend to it. */
+uint64_t transformer_recurrent_layers(const struct model_shape *m);
+uint64_t transformer_attention_layers(const struct model_shape *m);
 /* Has this layer (from 0) experts; an ordinary feed-forward block otherwise. */
 bool transformer_has_experts(const struct model_shape *m, uint64_t layer);
 /* Which of its experts a token may visit together. */
@@ -113,7 +123,7 @@ uint64_t transformer_span(const struct model_shape *m, uint64_t layer, uint64_t 
 double transformer_keys_met(int window_kind, uint64_t span, double sequence, bool causal);
 bool transformer_gated(const struct model_shape *m); /* the feed-forward block has a gate */
 double transformer_norm_parameters(const struct model_shape *m); /* of one norm of the residual */
-uint64_t transformer_norms(const struct model_shape *m);         /* of a layer */
+uint64_t transformer_norms(const struct model_shape *m);         /* of a mixer and a block */
 double transformer_embedding_parameters(const struct model_shape *m, uint64_t sequence);
 double transformer_layer_parameters(const struct model_shape *m, uint64_t layer);
 double transformer_final_parameters(const struct model_shape *m); /* last norm, untied head */
@@ -131,8 +141,8 @@ double transformer_prediction_active_parameters(const struct model_shape *m);
 double transformer_trained_parameters(const struct model_shape *m, uint64_t sequence);
 /* 6N + 12 L h s for each token (PaLM, arXiv:2204.02311 appendix B); h = heads x head size.
  * `causal`: 6N + 6 L h s, as a token sees half of the sequence in the mean. Layers with a window
- * have the keys of transformer_keys_met in place of s. Modules that predict further tokens count,
- * the head once more for each. */
+ * have the keys of transformer_keys_met in place of s, recurrent ones what their recurrence asks
+ * for (core_flops). Modules that predict further tokens count, the head once more for each. */
 double transformer_flops_per_token(const struct model_shape *m, uint64_t sequence, bool causal);
 
 /* Of adapters of the whole model, whose software keeps projections `separate` or as one; 0: none.
@@ -146,6 +156,8 @@ double transformer_linear_parameters(const struct model_shape *m);
  * still meet, a layer's window at most. Latent attention keeps the latent and the shared rotated
  * key (arXiv:2405.04434, section 2.1). */
 double transformer_cache_elements(const struct model_shape *m, uint64_t sequence);
+/* ... and the states of its recurrent layers, of fp32, however long it is. */
+double transformer_state_elements(const struct model_shape *m);
 
 /* What a rank's share of a layer looks like. */
 struct layer_experts {
@@ -169,6 +181,7 @@ struct layer_context {
     const struct software_profile *software;
     const struct precision *precision;
     enum attention_kernel attention;
+    enum layer_form form;          /* of this kind of layer */
     uint64_t microbatch, sequence; /* whole sequence; local tokens = microbatch x sequence / cp */
     uint64_t tp, cp;
     uint64_t window; /* of this kind of layer, below the sequence; 0: none */

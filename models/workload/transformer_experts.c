@@ -300,6 +300,7 @@ double transformer_experts_temporary(const struct rank_share *s, enum piece piec
     case PIECE_ROPE:
     case PIECE_RING:
     case PIECE_CORE:
+    case PIECE_GATE:
     case PIECE_PROJECT:
     case PIECE_RESIDUAL:
     case PIECE_NORM2:

@@ -186,13 +186,35 @@ static void write_entry(struct layer_writer *w, enum piece last, double output_b
                     norm_bytes * entry_width_ratio(w));
         first = PIECE_QKV;
     }
-    const char *name = last == PIECE_DOWN ? "layer" : last == PIECE_ROPE ? "qkv" : "attention";
+    const char *name = last == PIECE_DOWN   ? "layer"
+                       : last == PIECE_ROPE ? "qkv"
+                       : last == PIECE_QKV  ? "mixer in"
+                                            : "attention";
+    if (s->mixer.kind != NULL && last == PIECE_PROJECT)
+        name = s->mixer.kind->head.name;
     struct segment *segment = segment_add(w, name, first, last, output_bytes);
     opens_tensor(w, segment, transformer_piece_wgrads(&w->share, PIECE_QKV), entry_width_ratio(w));
     if (last == PIECE_PROJECT)
         closes_tensor(w, segment);
     if (s->context->recompute == RECOMPUTE_MODULES && w->sequence)
         gathers_again(w, segment);
+}
+
+/* Context ranks take a part of the heads of whole sequences for all between the products of a
+ * recurrent layer, and give the output back (NVIDIA/Megatron-LM
+ * megatron/core/ssm/mamba_context_parallel.py). */
+static void write_mixer_context(struct layer_writer *w, enum piece last, double output_bytes)
+{
+    const struct rank_share *s = &w->share;
+    const double element = s->tokens * s->element.core_bytes;
+    const double entry = element * s->mixer.outer.entry, output = element * s->mixer.outer.output;
+    write_entry(w, PIECE_QKV, entry);
+    struct segment *core = segment_add(w, s->mixer.kind->head.name, PIECE_ROPE, PIECE_GATE, output);
+    core->transfers.before = context_transfer(COMM_ALL_TO_ALL, entry);
+    core->transfers.after = context_transfer(COMM_ALL_TO_ALL, output);
+    core->transfers.backward_before = core->transfers.after;
+    core->transfers.backward_after = core->transfers.before;
+    closes_tensor(w, segment_add(w, "projection", PIECE_PROJECT, last, output_bytes));
 }
 
 /* The core and what follows it up to `last`, when the keys come from other ranks. */
@@ -210,7 +232,7 @@ static void write_context(struct layer_writer *w, enum piece last, double output
             exchanges_heads(w, first ? first : core, core);
         else
             gathers_keys(w, core);
-        closes_tensor(w, segment_add(w, "projection", PIECE_PROJECT, last, output_bytes));
+        closes_tensor(w, segment_add(w, "projection", PIECE_GATE, last, output_bytes));
         return;
     }
     struct segment *segment = segment_add(w, "attention", PIECE_CORE, last, output_bytes);
@@ -222,9 +244,11 @@ static void write_context(struct layer_writer *w, enum piece last, double output
 static void write_mlp(struct layer_writer *w, double output_bytes)
 {
     const struct rank_share *s = &w->share;
-    enum piece first = PIECE_RESIDUAL;
+    enum piece first = s->attention.output > 0.0 ? PIECE_RESIDUAL : PIECE_CLOSE;
+    if (!s->feeds)
+        return;
     if (w->sequence) {
-        segment_add(w, "norm", PIECE_RESIDUAL, PIECE_NORM2,
+        segment_add(w, "norm", first, PIECE_NORM2,
                     s->norm_tokens * s->hidden * s->element.core_bytes);
         first = PIECE_UP;
     }
@@ -345,109 +369,6 @@ static void write_experts(struct layer_writer *w, double output_bytes)
     }
 }
 
-/* Of latent attention what goes down is whole on every rank. */
-static double attention_shard(const struct rank_share *s)
-{
-    const double unrotated = s->attention.heads * (s->attention.head_size - s->latent.rope_size);
-    if (!(s->latent.kv_rank > 0.0))
-        return s->hidden *
-               (s->attention.query + s->attention.key + s->attention.value + s->attention.output);
-    const double query = s->latent.q_rank > 0.0
-                             ? s->latent.q_rank * (s->hidden + 1.0 + s->attention.query)
-                             : s->hidden * s->attention.query;
-    return query + s->hidden * (s->latent.kv_rank + s->latent.rope_size) + s->latent.kv_rank +
-           s->latent.kv_rank * (unrotated + s->attention.value) + s->attention.output * s->hidden;
-}
-
-static double router_shard(const struct rank_share *s)
-{
-    return s->experts.all * (s->hidden + (s->context->model->moe.router_bias ? 1.0 : 0.0));
-}
-
-static double experts_shard(const struct rank_share *s)
-{
-    const bool biases = s->context->model->biases;
-    const double width = s->experts.ffn;
-    const double each =
-        (s->gates + 1.0) * s->hidden * width + (biases ? s->gates * width + s->hidden : 0.0);
-    return s->experts.count * each;
-}
-
-/* Matrices, and biases of the column-parallel layers, are split; norms and biases that are added
- * after a reduction are whole on every rank. Norms of whole queries and keys are split with them;
- * the sum of squares that ranks exchange for them, a number a token, is left out. */
-static double shard_parameters(const struct rank_share *s)
-{
-    const struct model_shape *m = s->context->model;
-    double attention = attention_shard(s);
-    double ffn = (s->gates + 1.0) * s->hidden * s->ffn + router_shard(s);
-    double qk_norms = m->norm.qk_norms_whole ? s->attention.query + s->attention.key
-                      : m->norm.qk_norms     ? 2.0 * s->attention.head_size
-                                             : 0.0;
-    double norms = (double)transformer_norms(m) * transformer_norm_parameters(m) + qk_norms +
-                   (m->attention.sinks ? s->attention.heads : 0.0);
-    bool all = m->biases || m->attention.biases == ATTENTION_BIASES_ALL;
-    bool some = all || m->attention.biases == ATTENTION_BIASES_QKV;
-    double biases = (some ? s->attention.query + 2.0 * s->attention.key : 0.0) +
-                    (all ? s->hidden : 0.0) +
-                    (m->biases && s->ffn > 0.0 ? s->gates * s->ffn + s->hidden : 0.0);
-    return attention + ffn + norms + biases;
-}
-
-static void add_matrix(struct layer *out, enum piece piece, struct weight_matrix matrix)
-{
-    CHECK(out->matrix_count < LAYER_MATRIX_MAX);
-    matrix.experts = piece == PIECE_EXPERT_UP || piece == PIECE_EXPERT_DOWN;
-    out->matrices[out->matrix_count++] = matrix;
-}
-
-/* An adapter's two matrices are what is trained, in place of those beside them. */
-static void add_adapter(const struct rank_share *s, struct layer *out, enum piece piece,
-                        const struct linear *l)
-{
-    const struct adapter_spec *adapter = &s->context->adapter;
-    const double rank = (double)adapter->rank;
-    if (!transformer_adapter_targets(s, piece))
-        return;
-    out->adapter_parameters += adapter_parameters(adapter, l->inputs, l->outputs);
-    add_matrix(out, piece, (struct weight_matrix){l->inputs, rank, 1.0, false});
-    add_matrix(out, piece, (struct weight_matrix){rank, l->outputs, 1.0, false});
-}
-
-static void add_module(const struct rank_share *s, struct layer *out, enum piece piece,
-                       const struct linear *l)
-{
-    CHECK(out->module_count < LAYER_MODULE_MAX);
-    out->modules[out->module_count++] = l->inputs * l->outputs * l->groups;
-    if (precision_narrow(s->context->precision) && !l->wide)
-        out->narrow_parameters += l->inputs * l->outputs * l->groups;
-    if (s->context->adapter.kind != ADAPTER_NONE) {
-        add_adapter(s, out, piece, l);
-        return;
-    }
-    const bool one = piece == PIECE_QKV && !(s->latent.kv_rank > 0.0) &&
-                     !s->context->software->layer.separate_projections;
-    const double parts[] = {one ? s->attention.query : l->outputs, s->attention.key,
-                            s->attention.value};
-    for (unsigned i = 0; i < (one ? 3 : 1); i++)
-        add_matrix(out, piece, (struct weight_matrix){l->inputs, parts[i], l->groups, false});
-}
-
-static void list_modules(const struct rank_share *s, struct layer *out)
-{
-    static const enum piece pieces[] = {PIECE_LATENT,    PIECE_QKV,        PIECE_PROJECT,
-                                        PIECE_UP,        PIECE_DOWN,       PIECE_ROUTE,
-                                        PIECE_EXPERT_UP, PIECE_EXPERT_DOWN};
-    for (unsigned i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
-        struct linear linears[PIECE_LINEAR_MAX];
-        unsigned count = 0;
-        if (transformer_piece_present(s, pieces[i]))
-            count = transformer_piece_linears(s, pieces[i], linears);
-        for (unsigned k = 0; k < count; k++)
-            add_module(s, out, pieces[i], &linears[k]);
-    }
-}
-
 void transformer_layer(const struct layer_context *context, struct layer *out)
 {
     memset(out, 0, sizeof *out);
@@ -459,15 +380,19 @@ void transformer_layer(const struct layer_context *context, struct layer *out)
     w.sequence = w.share.gathers;
     const struct rank_share *s = &w.share;
     double output = s->norm_tokens * s->hidden * s->element.core_bytes;
-    double qkv = s->tokens * (s->attention.query + s->attention.key + s->attention.value) *
+    double qkv = s->tokens *
+                 (s->attention.query + s->attention.gate + s->attention.key + s->attention.value) *
                  s->element.core_bytes;
     const enum piece whole = s->shared_beside ? PIECE_NORM2 : PIECE_DOWN;
     enum piece last = w.tensor ? PIECE_PROJECT : whole;
     w.experts = s->experts.count > 0.0;
-    if (w.context) {
+    const bool mixes = s->attention.output > 0.0;
+    if (w.context && s->mixer.kind != NULL) {
+        write_mixer_context(&w, last, output);
+    } else if (w.context && mixes) {
         write_entry(&w, PIECE_ROPE, qkv);
         write_context(&w, last, output);
-    } else {
+    } else if (mixes || !w.tensor) {
         write_entry(&w, last, output);
     }
     if (w.tensor)
@@ -475,7 +400,5 @@ void transformer_layer(const struct layer_context *context, struct layer *out)
     if (w.experts)
         write_experts(&w, output);
     out->input_bytes = output;
-    out->expert_parameters = w.experts ? experts_shard(s) : 0.0;
-    out->parameters = shard_parameters(s) + out->expert_parameters;
-    list_modules(s, out);
+    transformer_shard(s, out);
 }

@@ -18,6 +18,10 @@ struct stream_piece {
     double elements, forward_bytes, backward_bytes, launches;
 };
 
+/* Output and gate read, one written; back, three read and two written: fused, 16 bit. */
+#define GATE_FORWARD_BYTES 6.0
+#define GATE_BACKWARD_BYTES 10.0
+
 /* What queries and keys go through before the core: their norms, one of each, and the rotation. */
 static struct stream_piece rope_piece(const struct rank_share *s)
 {
@@ -64,6 +68,10 @@ static struct stream_piece stream_of(const struct rank_share *s, enum piece piec
                                      p->block.norm_launches};
     case PIECE_ROPE:
         return rope_piece(s);
+    case PIECE_GATE:
+        return (struct stream_piece){
+            "output gate",      "output gate gradient", s->tokens * s->attention.gate,
+            GATE_FORWARD_BYTES, GATE_BACKWARD_BYTES,    1.0};
     case PIECE_ACTIVATE:
     case PIECE_EXPERT_ACTIVATE:
         return (struct stream_piece){
@@ -98,8 +106,46 @@ static struct stream_piece stream_of(const struct rank_share *s, enum piece piec
     UNREACHABLE("the piece is one stream through memory");
 }
 
+/* A layer may be one block alone: what does not read the sequence has no first half. */
+static bool half_present(const struct rank_share *share, enum piece piece)
+{
+    const bool mixes = share->attention.output > 0.0;
+    switch (piece) {
+    case PIECE_NORM1:
+    case PIECE_QKV:
+    case PIECE_ROPE:
+    case PIECE_CORE:
+    case PIECE_PROJECT:
+        return mixes;
+    case PIECE_RING:
+        return mixes && share->mixer.kind == NULL;
+    case PIECE_GATE:
+        return share->mixer.kind != NULL || share->attention.gate > 0.0;
+    case PIECE_RESIDUAL:
+        return mixes && share->feeds;
+    case PIECE_NORM2:
+        return share->feeds;
+    case PIECE_CLOSE:
+    case PIECE_LATENT:
+    case PIECE_UP:
+    case PIECE_ACTIVATE:
+    case PIECE_DOWN:
+    case PIECE_ROUTE:
+    case PIECE_EXPERT_UP:
+    case PIECE_EXPERT_ACTIVATE:
+    case PIECE_EXPERT_DOWN:
+    case PIECE_COMBINE:
+    case PIECE_FINAL_NORM:
+    case PIECE_KIND_COUNT:
+        break;
+    }
+    return true;
+}
+
 bool transformer_piece_present(const struct rank_share *share, enum piece piece)
 {
+    if (!half_present(share, piece))
+        return false;
     if (piece == PIECE_LATENT)
         return share->latent.kv_rank > 0.0;
     if (piece == PIECE_UP || piece == PIECE_ACTIVATE || piece == PIECE_DOWN)
@@ -116,6 +162,7 @@ unsigned transformer_piece_modules(const struct rank_share *share, enum piece fi
                                                        [PIECE_ROPE] = GRAPH_ATTENTION,
                                                        [PIECE_RING] = GRAPH_ATTENTION,
                                                        [PIECE_CORE] = GRAPH_ATTENTION,
+                                                       [PIECE_GATE] = GRAPH_ATTENTION,
                                                        [PIECE_PROJECT] = GRAPH_ATTENTION,
                                                        [PIECE_UP] = GRAPH_MLP,
                                                        [PIECE_ACTIVATE] = GRAPH_MLP,
@@ -139,7 +186,7 @@ static bool absent(const struct rank_share *share, enum piece piece)
         return true;
     if (piece == PIECE_EXPERT_ACTIVATE && transformer_fused_experts(share))
         return true;
-    if (piece == PIECE_ROPE)
+    if (piece == PIECE_ROPE && share->mixer.kind == NULL)
         return c->model->position != POSITION_ROPE && !c->model->norm.qk_norms;
     return piece == PIECE_RING && (c->cp == 1 || !c->ring.cp_ring);
 }
@@ -223,11 +270,22 @@ static void write_merge(const struct rank_share *share, double each_bytes, bool 
         transformer_piece_forward(out, gpu_kernel_memory("merge blocks", bytes, blocks));
 }
 
+/* Of a recurrent layer's own: all between its products. */
+static bool of_mixer(const struct rank_share *share, enum piece piece)
+{
+    return share->mixer.kind != NULL &&
+           (piece == PIECE_ROPE || piece == PIECE_CORE || piece == PIECE_GATE);
+}
+
 static void write_forward(const struct rank_share *share, enum piece piece, struct segment *out)
 {
     if (absent(share, piece))
         return;
     const unsigned first = out->forward.count;
+    if (of_mixer(share, piece)) {
+        transformer_mixer_forward(share, piece, out);
+        return;
+    }
     transformer_experts_forward(share, piece, true, out);
     if (is_linear(piece)) {
         write_linears(share, piece, out);
@@ -269,15 +327,22 @@ static void write_linears_backward(const struct rank_share *share, enum piece pi
     const double each = share->context->software->tensor.input_gradient_bytes *
                         share->element.core_bytes / HALF_BYTES * linears[0].rows *
                         linears[0].inputs;
-    if (count > 1 && linears[1].shares)
-        transformer_piece_dgrad(
-            out, gpu_kernel_memory("add input gradients", each * (count - 1.0), count - 1.0));
+    double sharing = 0.0;
+    for (unsigned i = 1; i < count; i++)
+        sharing += linears[i].shares ? 1.0 : 0.0;
+    if (sharing > 0.0)
+        transformer_piece_dgrad(out,
+                                gpu_kernel_memory("add input gradients", each * sharing, sharing));
 }
 
 static void write_backward(const struct rank_share *share, enum piece piece, struct segment *out)
 {
     if (absent(share, piece))
         return;
+    if (of_mixer(share, piece)) {
+        transformer_mixer_backward(share, piece, out);
+        return;
+    }
     transformer_experts_backward(share, piece, true, out);
     if (is_linear(piece)) {
         write_linears_backward(share, piece, out);

@@ -18,9 +18,10 @@ enum piece {
     PIECE_NORM1,
     PIECE_LATENT, /* latent attention: down to the ranks of queries, of keys and values */
     PIECE_QKV,
-    PIECE_ROPE,
+    PIECE_ROPE, /* norms and rotation of queries and keys; or what is before a recurrence */
     PIECE_RING, /* attention to the keys that come round the ring */
-    PIECE_CORE, /* attention; in a ring, to this rank's own keys */
+    PIECE_CORE, /* attention; in a ring, to this rank's own keys; or a recurrence */
+    PIECE_GATE, /* of the output, with its norm in recurrent layers */
     PIECE_PROJECT,
     PIECE_RESIDUAL, /* bias, dropout and addition after attention */
     PIECE_NORM2,
@@ -52,7 +53,13 @@ struct rank_share {
                                         or not */
         double heads, kv_heads, head_size, value_size;
         double queries, keys; /* sequence positions: this rank's, and all */
+        double gate;          /* of the output, width on this rank; 0: it has none */
     } attention;
+    struct mixer_share { /* of a recurrent layer; kind NULL: it is none */
+        const struct layer_kind *kind;
+        struct layer_work outer; /* of this rank's tokens: products, parameters */
+        struct layer_work inner; /* of whole sequences: what context ranks exchange heads for */
+    } mixer;
     struct latent_share { /* of latent attention; kv_rank 0: none */
         double q_rank, kv_rank, rope_size;
     } latent;
@@ -76,9 +83,12 @@ struct rank_share {
         double attention_bytes;  /* ... of the attention's output where it is kept once; else 0 */
         double core_bytes;       /* any other */
     } element;
+    bool feeds;            /* it has a feed-forward block or experts */
     bool dropout, gathers; /* gathers: sequence parallelism over more than one rank */
 };
 void transformer_share_of(const struct layer_context *context, struct rank_share *out);
+/* Fills the counts of parameters, the modules and the matrices. */
+void transformer_shard(const struct rank_share *share, struct layer *out);
 /* Context ranks that exchange heads, and those that pass keys and values round; 1: none do. */
 double transformer_inner_ranks(const struct layer_context *context);
 double transformer_ring_ranks(const struct layer_context *context);
@@ -87,6 +97,14 @@ double transformer_ring_ranks(const struct layer_context *context);
 void transformer_piece_write(const struct rank_share *share, enum piece first, enum piece last,
                              struct segment *out);
 /* Parts of transformer_piece_write, each in a file of its own. */
+struct linear;
+void transformer_mixer_forward(const struct rank_share *share, enum piece piece,
+                               struct segment *out);
+void transformer_mixer_backward(const struct rank_share *share, enum piece piece,
+                                struct segment *out);
+void transformer_mixer_keep(const struct rank_share *share, enum piece piece, struct segment *out);
+double transformer_mixer_temporary(const struct rank_share *share, enum piece piece, bool backward);
+unsigned transformer_mixer_linears(const struct rank_share *share, struct linear *out);
 void transformer_attention_forward(const struct rank_share *share, bool ring, struct segment *out);
 void transformer_attention_backward(const struct rank_share *share, bool ring, struct segment *out);
 /* What stands before (`opens`) or behind the products of a piece of experts, or in place of them;

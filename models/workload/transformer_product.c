@@ -43,6 +43,8 @@ static unsigned latent_linears(const struct rank_share *s, struct linear *out)
 
 static unsigned qkv_linears(const struct rank_share *s, struct linear *out)
 {
+    if (s->mixer.kind != NULL)
+        return transformer_mixer_linears(s, out);
     static const char *const qkv[][3] = {{"query", "query dgrad", "query wgrad"},
                                          {"key", "key dgrad", "key wgrad"},
                                          {"value", "value dgrad", "value wgrad"}};
@@ -57,10 +59,13 @@ static unsigned qkv_linears(const struct rank_share *s, struct linear *out)
         return 2;
     }
     if (s->context->software->layer.separate_projections)
-        return separate(
-            s, qkv, (double[]){s->attention.query, s->attention.key, s->attention.value}, 3, out);
+        return separate(s, qkv,
+                        (double[]){s->attention.query + s->attention.gate, s->attention.key,
+                                   s->attention.value},
+                        3, out);
     out[0] =
-        whole(s, one, s->hidden, s->attention.query + s->attention.key + s->attention.value, true);
+        whole(s, one, s->hidden,
+              s->attention.query + s->attention.gate + s->attention.key + s->attention.value, true);
     return 1;
 }
 
@@ -130,6 +135,7 @@ unsigned transformer_piece_linears(const struct rank_share *s, enum piece piece,
     case PIECE_ROPE:
     case PIECE_RING:
     case PIECE_CORE:
+    case PIECE_GATE:
     case PIECE_RESIDUAL:
     case PIECE_NORM2:
     case PIECE_ACTIVATE:

@@ -40,14 +40,15 @@ static void keep_projection(const struct rank_share *s, struct segment *out)
 {
     bool flash = s->context->attention != ATTENTION_MATH;
     double elements = s->tokens * s->attention.output;
-    const bool another = s->element.kept_bytes < s->element.core_bytes || s->context->ring.cp_heads;
+    const bool another = s->element.kept_bytes < s->element.core_bytes ||
+                         s->context->ring.cp_heads || s->attention.gate > 0.0;
     if (s->element.attention_bytes > 0.0) {
         transformer_piece_saved(out, "attention output", elements * s->element.attention_bytes,
                                 false);
         out->saved.tensors[out->saved.count - 1].weights = true;
         return;
     }
-    if (flash && another)
+    if (flash && another && s->mixer.kind == NULL)
         transformer_piece_saved(out, "attention output", elements * s->element.core_bytes, false);
     transformer_piece_saved(out, "projection input", elements * s->element.kept_bytes, false);
     out->saved.tensors[out->saved.count - 1].weights = true;
@@ -76,6 +77,13 @@ static void keep_product(const struct rank_share *s, const char *name, double by
         transformer_product_repeated(s, piece, linear);
 }
 
+static void keep_gate(const struct rank_share *s, struct segment *out)
+{
+    if (s->attention.gate > 0.0)
+        transformer_piece_saved(out, "attention gate",
+                                s->tokens * s->attention.gate * s->element.core_bytes, false);
+}
+
 static void keep_qkv(const struct rank_share *s, struct segment *out)
 {
     const unsigned apart = s->context->software->layer.separate_projections ? 1 : 0;
@@ -88,6 +96,10 @@ static void keep_qkv(const struct rank_share *s, struct segment *out)
                             false);
     out->saved.tensors[out->saved.count - 1].weights = true;
     rebuilt_norm(s, out);
+    if (s->mixer.kind != NULL) {
+        transformer_mixer_keep(s, PIECE_QKV, out);
+        return;
+    }
     keep_product(s, "query", s->tokens * s->attention.query * s->element.core_bytes, PIECE_QKV, 0,
                  out);
     keep_product(s, "key", key, PIECE_QKV, apart, out);
@@ -188,6 +200,11 @@ static void keep_up(const struct rank_share *s, struct segment *out)
 
 void transformer_piece_keep(const struct rank_share *s, enum piece piece, struct segment *out)
 {
+    if (s->mixer.kind != NULL &&
+        (piece == PIECE_ROPE || piece == PIECE_CORE || piece == PIECE_GATE)) {
+        transformer_mixer_keep(s, piece, out);
+        return;
+    }
     switch (piece) {
     case PIECE_CLOSE:
         keep_mask(s, "mlp output dropout mask", out);
@@ -201,6 +218,9 @@ void transformer_piece_keep(const struct rank_share *s, enum piece piece, struct
     case PIECE_CORE:
         keep_repeated_keys(s, out);
         keep_core(s, out);
+        break;
+    case PIECE_GATE:
+        keep_gate(s, out);
         break;
     case PIECE_PROJECT:
         keep_projection(s, out);
@@ -279,11 +299,17 @@ static double gathered_input(const struct rank_share *s)
 double transformer_piece_temporary(const struct rank_share *s, enum piece piece, bool backward)
 {
     double row = s->tokens * s->element.core_bytes;
+    if (s->mixer.kind != NULL &&
+        (piece == PIECE_ROPE || piece == PIECE_CORE || piece == PIECE_GATE))
+        return transformer_mixer_temporary(s, piece, backward);
     switch (piece) {
     case PIECE_QKV:
-        return gathered_input(s) + (backward ? row * (s->hidden + s->attention.query +
-                                                      s->attention.key + s->attention.value)
-                                             : 0.0);
+        return gathered_input(s) +
+               (backward ? row * (s->hidden + s->attention.query + s->attention.gate +
+                                  s->attention.key + s->attention.value + s->mixer.outer.entry)
+                         : 0.0);
+    case PIECE_GATE:
+        return backward ? 2.0 * row * s->attention.gate : 0.0;
     case PIECE_ROPE:
         return row * (s->attention.query + s->attention.key);
     case PIECE_RING:
@@ -320,8 +346,9 @@ double transformer_piece_apart(const struct rank_share *s, enum piece piece, uns
 {
     const bool math = s->context->attention == ATTENTION_MATH;
     const bool core = piece == PIECE_CORE || piece == PIECE_RING;
-    *count = !core ? 0 : math ? 2 : 1;
-    if (!core)
+    const bool own = core && s->mixer.kind == NULL;
+    *count = !own ? 0 : math ? 2 : 1;
+    if (!own)
         return 0.0;
     /* Two gradients of the scores, or the accumulator of dq. */
     return math ? scores(s) * s->element.core_bytes : s->tokens * s->attention.query * FP32_BYTES;

@@ -79,6 +79,30 @@ static struct element_share share_elements(const struct layer_context *c)
     };
 }
 
+/* A layer without attention: what its mixer, if it has one, reads and writes. */
+static void share_mixer(const struct layer_context *c, struct rank_share *out)
+{
+    const struct model_shape *m = c->model;
+    const double tp = (double)c->tp, cp = (double)c->cp;
+    struct layer_share share = {.sizes = &m->pattern.sizes,
+                                .hidden = out->hidden,
+                                .heads = (double)m->pattern.sizes.heads / tp,
+                                .key_heads = (double)m->pattern.sizes.key_heads / tp,
+                                .tokens = out->tokens,
+                                .element_bytes = out->element.core_bytes};
+    if (!layer_form_mixes(c->form))
+        return;
+    out->mixer.kind = m->pattern.kind;
+    out->mixer.kind->write(&share, &out->mixer.outer);
+    share.heads /= cp;
+    share.key_heads = fmax(share.key_heads / cp, 1.0); /* a shared one is held by each rank */
+    share.tokens *= cp;
+    out->mixer.kind->write(&share, &out->mixer.inner);
+    out->mixer.inner.core.scan.time_ratio = c->software->layer.scan_time_ratio;
+    out->mixer.inner.core_gradient.scan.time_ratio = c->software->layer.scan_time_ratio;
+    out->attention.output = out->mixer.outer.output;
+}
+
 static void share_attention(const struct layer_context *c, struct attention_share *out)
 {
     const struct model_shape *m = c->model;
@@ -97,6 +121,7 @@ static void share_attention(const struct layer_context *c, struct attention_shar
     out->key = out->kv_heads * out->head_size;
     out->value = out->kv_heads * out->value_size;
     out->output = out->heads * out->value_size;
+    out->gate = m->attention.gate ? out->output : 0.0;
     const bool repeats = c->software->attention.repeats_keys && out->heads > out->kv_heads;
     out->sent_key = repeats ? out->query : out->key;
     out->sent_value = repeats ? out->output : out->value;
@@ -122,18 +147,22 @@ void transformer_share_of(const struct layer_context *c, struct rank_share *out)
         .context = c,
         .tokens = tokens,
         .hidden = (double)m->hidden,
-        .ffn = (double)m->ffn_hidden / tp,
+        .ffn = layer_form_feeds(c->form) ? (double)m->ffn_hidden / tp : 0.0,
         .gates = transformer_gated(m) ? 2.0 : 1.0,
         .norms = (double)transformer_norms(m) / 2.0,
-        .latent = share_latent(&m->latent),
+        .latent = layer_form_attends(c->form) ? share_latent(&m->latent) : (struct latent_share){0},
         .element = share_elements(c),
+        .feeds = layer_form_feeds(c->form),
         .dropout = m->dropout_ratio > 0.0,
         .gathers = c->sequence_parallel && c->tp > 1,
     };
-    share_attention(c, &out->attention);
+    if (layer_form_attends(c->form))
+        share_attention(c, &out->attention);
+    else
+        share_mixer(c, out);
     out->norm_tokens = out->gathers ? tokens / tp : tokens;
     out->input_tokens = c->software->tensor.backward_regather ? out->norm_tokens : tokens;
-    if (m->moe.experts > 0 && !c->experts.dense)
+    if (m->moe.experts > 0 && !c->experts.dense && out->feeds)
         share_experts(c, out);
 }
 

@@ -35,6 +35,13 @@ static const char *model_name(struct builder *b, const struct model_keys *keys)
 /* What transformer_complete would derive must come out whole. */
 static void complete(struct builder *b, const struct value *merged, struct model_shape *model)
 {
+    struct layer_pattern pattern;
+    struct error error;
+    if (!pattern_read(model->pattern.text, &pattern, &error)) {
+        problems_error(b->problems, section_mark(merged, "pattern"), "model.pattern: %s",
+                       error.text);
+        return;
+    }
     if (model->attention.head_size == 0 && model->hidden % model->attention.heads != 0)
         problems_error(
             b->problems, section_mark(merged, "heads"),

@@ -10,6 +10,7 @@
 #include "models/recovery/recovery_kind.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
+#include "models/workload/layer/layer_kind.h"
 #include "models/workload/optimizer.h"
 #include "sim/check.h"
 #include "sim/list.h"
@@ -33,6 +34,7 @@ static const struct {
     [FAMILY_SHARDINGS] = {"shardings", "sharding", "sharding", sharding_at},
     [FAMILY_DISPATCHES] = {"dispatches", "dispatch", "dispatch", dispatch_at},
     [FAMILY_COLLECTIVES] = {"collectives", "collective", "collective", collective_at},
+    [FAMILY_LAYERS] = {"layers", "kind of layer", "layers", layer_at},
     [FAMILY_PRECISIONS] = {"precisions", "precision", "precision", precision_at},
     [FAMILY_OPTIMIZERS] = {"optimizers", "optimizer", "optimizer", optimizer_at},
     [FAMILY_FAILURES] = {"failure laws", "failure law", "failure", failure_at},

@@ -25,6 +25,7 @@ enum family {
     FAMILY_SHARDINGS,
     FAMILY_DISPATCHES,
     FAMILY_COLLECTIVES, /* no key names one: the tuner chooses */
+    FAMILY_LAYERS,      /* words of model.pattern */
     FAMILY_PRECISIONS,
     FAMILY_OPTIMIZERS,
     FAMILY_FAILURES,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "scenarios/catalogue/huggingface_offer.h"
+#include "scenarios/catalogue/huggingface_pattern.h"
 #include "scenarios/catalogue/huggingface_signs.h"
 #include "scenarios/catalogue/huggingface_types.h"
 #include "scenarios/language/file.h"
@@ -52,7 +53,8 @@ static const char *older_name(const char *json)
 {
     static const char *const pairs[][2] = {{"num_hidden_layers", "n_layer"},
                                            {"num_attention_heads", "n_head"},
-                                           {"hidden_size", "n_embed"}};
+                                           {"hidden_size", "n_embed"},
+                                           {"head_dim", "attention_head_dim"}};
     for (unsigned i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
         if (strcmp(json, pairs[i][0]) == 0)
             return pairs[i][1];
@@ -251,6 +253,17 @@ static void add_falcon(struct import *in)
         warn_of_beside(in);
 }
 
+static void add_pattern(struct import *in, const struct huggingface_type *type)
+{
+    struct error error;
+    const char *text = huggingface_pattern(in->arena, in->json, type->mixer, &error);
+    if (text != NULL)
+        add(in, "pattern", text);
+    else
+        problems_error(in->problems, in->where, "%s: %s", source_clean(in->arena, in->path),
+                       error.text);
+}
+
 /* What the file says and our shapes do not carry. */
 static void warn_of_window(struct import *in, const struct huggingface_type *type)
 {
@@ -350,6 +363,8 @@ static void read_type(struct import *in, const struct huggingface_type *type)
     check_signs(in, type);
     if (strcmp(type->name, "falcon") == 0)
         add_falcon(in);
+    if (type->mixer != NULL)
+        add_pattern(in, type);
     if (stands_beside(in, type))
         warn_of_beside(in);
     warn_of_window(in, type);

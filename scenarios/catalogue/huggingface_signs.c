@@ -23,8 +23,11 @@ static const char *const nouns[SIGN_COUNT] = {
     [SIGN_PREDICTION] = "modules that predict further tokens",
 };
 /* The key of ours that a type has which describes it; NULL: none can. */
-static const char *const described[SIGN_COUNT] = {
-    [SIGN_EXPERTS] = "experts", [SIGN_LATENT] = "kv_rank", [SIGN_PREDICTION] = "mtp_layers"};
+static const char *const described[SIGN_COUNT] = {[SIGN_MAMBA] = "linear_heads",
+                                                  [SIGN_LINEAR] = "linear_heads",
+                                                  [SIGN_EXPERTS] = "experts",
+                                                  [SIGN_LATENT] = "kv_rank",
+                                                  [SIGN_PREDICTION] = "mtp_layers"};
 
 /* How the word is met: where a part of a member's name begins with it (parts are divided by '_');
  * where the member is called so and false; in the model_type or a class of `architectures`, or as

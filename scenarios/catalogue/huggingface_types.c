@@ -46,6 +46,17 @@ static const struct huggingface_type common = {
 #define MLP_BIASES ELSE("biases", "mlp_bias", "false")
 #define TIED ELSE("tied_embeddings", "tie_word_embeddings", "true")
 #define TIED_OR_NOT NEED("tied_embeddings", "tie_word_embeddings")
+#define SHARED_WIDTH                                                                               \
+    {                                                                                              \
+        "shared_experts", "shared_expert_intermediate_size", "", NULL, NULL,                       \
+            "moe_intermediate_size"                                                                \
+    }
+#define GATED_DELTA                                                                                \
+    NEED("linear_heads", "linear_num_value_heads"),                                                \
+        NEED("linear_head_size", "linear_value_head_dim"),                                         \
+        NEED("linear_key_heads", "linear_num_key_heads"),                                          \
+        NEED("linear_key_size", "linear_key_head_dim"),                                            \
+        ELSE("linear_conv", "linear_conv_kernel_dim", "4")
 #define WINDOW ELSE("window", "sliding_window", "")
 
 const struct huggingface_type huggingface_types[] = {
@@ -266,6 +277,63 @@ const struct huggingface_type huggingface_types[] = {
               NEED("experts", "ffn_config.moe_num_experts"),
               NEED("experts_per_token", "ffn_config.moe_top_k"),
               ELSE("positions_max", "max_seq_len", ""), ELSE("dropout", "resid_pdrop", "0")}},
+    {.name = "qwen3_5_text",
+     .fixed = {{"qk_norms", "true"}},
+     .rows = {ELSE("head_size", "head_dim", "256"),
+              FLAG("attention_gate", "attn_output_gate", "true", "true", "false"), GATED_DELTA,
+              ELSE("mtp_layers", "mtp_num_hidden_layers", "0"), ATTENTION_BIASES("all")},
+     .mixer = "gdn"},
+    {.name = "qwen3_5_moe_text",
+     .like = "qwen3_5_text",
+     .rows = {NEED("ffn_hidden", "moe_intermediate_size"),
+              NEED("moe_ffn_hidden", "moe_intermediate_size"), NEED("experts", "num_experts"),
+              NEED("experts_per_token", "num_experts_per_tok"), SHARED_WIDTH},
+     .must = {{"mlp_only_layers", "[]"}}},
+    {.name = "qwen3_next",
+     .like = "qwen3_5_moe_text",
+     .rows = {ELSE("ffn_hidden", "intermediate_size", "5120"),
+              ELSE("expert_interval", "decoder_sparse_step", "1")}},
+    {.name = "nemotron_h",
+     .fixed = {{"ffn", "squared_relu"}, {"position", "none"}},
+     .rows = {ELSE("experts", "n_routed_experts", ""),
+              ELSE("experts_per_token", "num_experts_per_tok", ""),
+              ELSE("moe_ffn_hidden", "moe_intermediate_size", ""),
+              {"shared_experts", "moe_shared_expert_intermediate_size", "", NULL, NULL,
+               "moe_intermediate_size"},
+              NEED("linear_heads", "mamba_num_heads"),
+              NEED("linear_head_size", "mamba_head_dim"),
+              NEED("linear_key_heads", "n_groups"),
+              NEED("linear_key_size", "ssm_state_size"),
+              ELSE("linear_conv", "conv_kernel", "4"),
+              ELSE("linear_chunk", "chunk_size", "128"),
+              ATTENTION_BIASES("all"),
+              MLP_BIASES},
+     .must = {{"moe_latent_size", "0"},
+              {"mamba_proj_bias", "false"},
+              {"use_bias", "false"},
+              {"use_conv_bias", "true"},
+              {"mlp_hidden_act", "\"relu2\""}},
+     .mixer = "mamba2"},
+    {.name = "kimi_linear",
+     .like = "deepseek_v2",
+     .fixed = {{"position", "none"}, {"router_bias", "true"}},
+     .rows = {NEED("experts", "num_experts"), NEED("experts_per_token", "num_experts_per_token"),
+              ELSE("shared_experts", "num_shared_experts", "0"), NONE("expert_groups"),
+              NONE("groups_per_token"), NEED("linear_heads", "linear_attn_config.num_heads"),
+              NEED("linear_head_size", "linear_attn_config.head_dim"),
+              ELSE("linear_conv", "linear_attn_config.short_conv_kernel_size", "4"),
+              ELSE("mtp_layers", "num_nextn_predict_layers", "0")},
+     .must = {{"mla_use_nope", "true"},
+              {"routed_expert_hidden_size", "0"},
+              {"attn_res_block_size", "0"},
+              {"mla_use_output_gate", "false"}},
+     .mixer = "kda"},
+    {.name = "minimax_text_01",
+     .rows = {NEED("moe_ffn_hidden", "intermediate_size"), NEED("experts", "num_local_experts"),
+              NEED("experts_per_token", "num_experts_per_tok"),
+              NEED("linear_heads", "num_attention_heads"), NEED("linear_head_size", "head_dim")},
+     .must = {{"shared_intermediate_size", "0"}},
+     .mixer = "lightning"},
     {.name = "chatglm",
      .rows = {NEED("layers", "num_layers"), NEED("kv_heads", "multi_query_group_num"),
               NEED("head_size", "kv_channels"), NEED("ffn_hidden", "ffn_hidden_size"),
@@ -343,6 +411,7 @@ static void lay_over(struct huggingface_type *whole, const struct huggingface_ty
         memcpy(whole->must[must], type->must[i], sizeof whole->must[0]);
     }
     whole->name = type->name;
+    whole->mixer = type->mixer ? type->mixer : whole->mixer;
     whole->windowed = type->windowed ? type->windowed : whole->windowed;
     whole->beside = type->beside ? type->beside : whole->beside;
     whole->stretched = type->stretched || whole->stretched;

@@ -28,6 +28,7 @@ struct huggingface_type {
     /* Members that have this value where the file has them, as compact JSON; "=x": that of x. Any
      * other value is of a model that the rows do not describe. */
     const char *must[HUGGINGFACE_MUST_MAX][2];
+    const char *mixer; /* kind of its recurrent layers, which the file lists; NULL: it has none */
     const char
         *windowed; /* "": with any sliding_window; else the flag that turns it on; NULL: no */
     /* Attention and feed-forward side by side: "": always; else the flag that tells, and what it is

@@ -120,6 +120,15 @@ void launch_note_shape(const struct launch_job *job, struct launch_text *text)
                    " positions is not written: this would attend to whole sequences in each layer",
                    m->windows.length);
     }
+    if (m->pattern.count > 0)
+        launch_say(
+            text, LAUNCH_REFUSED,
+            "the pattern of layers (%.64s%s) is not written: this would make each of them one "
+            "of attention with a feed-forward block",
+            m->pattern.text, strlen(m->pattern.text) > 64 ? "..." : "");
+    if (m->attention.gate)
+        launch_say(text, LAUNCH_REFUSED,
+                   "the gate of the attention's output is not written: none is trained");
     if (m->attention.sinks)
         launch_say(text, LAUNCH_REFUSED, "sinks of the attention are not written: none is trained");
     if (m->moe.experts > 0 && m->moe.clamped)

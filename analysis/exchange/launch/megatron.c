@@ -29,7 +29,8 @@ static void write_blocks(const struct launch_job *job, struct launch_text *text)
                                               [FFN_GEGLU] = "--quick-geglu"};
     static const char *const positions[] = {[POSITION_LEARNED] = "learned_absolute",
                                             [POSITION_ROPE] = "rope",
-                                            [POSITION_ALIBI] = "none"};
+                                            [POSITION_ALIBI] = "none",
+                                            [POSITION_NONE] = "none"};
     if (activations[m->ffn] != NULL)
         launch_option(text, "%s", activations[m->ffn]);
     launch_option(text, "--normalization %s", m->norm.kind == NORM_RMS ? "RMSNorm" : "LayerNorm");

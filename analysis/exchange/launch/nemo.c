@@ -52,7 +52,8 @@ static void write_model(const struct launch_job *job, struct launch_text *text)
     const struct model_shape *m = &c->model;
     static const char *const positions[] = {[POSITION_LEARNED] = "learned_absolute",
                                             [POSITION_ROPE] = "rope",
-                                            [POSITION_ALIBI] = "none"};
+                                            [POSITION_ALIBI] = "none",
+                                            [POSITION_NONE] = "none"};
     launch_open(text, "MODEL", job->name);
     launch_option(text, "model.num_layers=%" PRIu64, m->layers);
     launch_option(text, "model.hidden_size=%" PRIu64, m->hidden);

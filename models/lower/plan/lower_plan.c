@@ -128,7 +128,29 @@ static double paired_sms(const struct configuration *c, const struct block_costs
 
 static bool is_layer(enum block_index index)
 {
-    return index >= BLOCK_LAYER && index < BLOCK_HEAD;
+    return (index >= BLOCK_LAYER && index < BLOCK_HEAD) || index >= BLOCK_FORMS;
+}
+
+static unsigned bits_of(enum block_index index)
+{
+    CHECK(is_layer(index));
+    return index < BLOCK_HEAD ? (unsigned)(index - BLOCK_LAYER)
+                              : (unsigned)(index - BLOCK_FORMS) % VARIANT_COUNT;
+}
+
+static enum layer_form form_of(enum block_index index)
+{
+    return index < BLOCK_HEAD
+               ? LAYER_WHOLE
+               : (enum layer_form)(1 + (unsigned)(index - BLOCK_FORMS) / VARIANT_COUNT);
+}
+
+/* The block of these bits (enum layer_variant) in this form. */
+static enum block_index layer_block(enum layer_form form, unsigned bits)
+{
+    const unsigned begin =
+        form == LAYER_WHOLE ? BLOCK_LAYER : BLOCK_FORMS + ((unsigned)form - 1) * VARIANT_COUNT;
+    return (enum block_index)(begin + bits);
 }
 
 /* Embedding, head and the layers that stay wide are kept so. */
@@ -136,7 +158,7 @@ static double block_weight_bytes(const struct lowering *l, enum block_index inde
 {
     const struct precision *p = l->c->training.precision;
     const enum block_index as = index == BLOCK_PREDICTION ? lower_plan_predicting(l->c) : index;
-    const bool wide = !is_layer(as) || ((as - BLOCK_LAYER) & VARIANT_WIDE) != 0;
+    const bool wide = !is_layer(as) || (bits_of(as) & VARIANT_WIDE) != 0;
     return wide ? precision_wide(p)->weight_bytes : p->weight_bytes;
 }
 
@@ -152,7 +174,7 @@ static void compile(struct lowering *l, enum block_index index, const char *name
     const bool groups = l->c->layout.recompute == RECOMPUTE_UNIFORM;
     const bool all = groups || l->c->layout.recompute == RECOMPUTE_FULL;
     const bool layer = is_layer(index), joined = index == BLOCK_PREDICTION;
-    const unsigned bits = layer ? (unsigned)index - BLOCK_LAYER : 0;
+    const unsigned bits = layer ? bits_of(index) : 0;
     const struct block_spec spec = {
         .c = l->c,
         .costs = &l->costs,
@@ -181,7 +203,8 @@ static unsigned variant_of(const struct configuration *c, uint64_t layer)
 {
     const struct model_shape *m = &c->model;
     const bool window = transformer_span(m, layer, c->training.sequence) > 0;
-    const bool dense = m->moe.experts > 0 && !transformer_has_experts(m, layer);
+    const bool feeds = layer_form_feeds(transformer_form(m, layer));
+    const bool dense = m->moe.experts > 0 && feeds && !transformer_has_experts(m, layer);
     const bool wide = configuration_wide_layer(c, layer);
     return (window ? VARIANT_WINDOW : 0u) | (dense ? VARIANT_DENSE : 0u) |
            (wide ? VARIANT_WIDE : 0u);
@@ -199,29 +222,32 @@ static void plan_layers(struct lowering *l)
     const struct configuration *c = l->c;
     const bool some_again = c->layout.recompute == RECOMPUTE_EVERY_OTHER_LAYER ||
                             c->layout.recompute == RECOMPUTE_BLOCK;
-    unsigned found = 1u;
+    bool found[BLOCK_COUNT] = {[BLOCK_LAYER] = true};
     for (uint64_t layer = 0; layer < c->model.layers; layer++)
-        found |= 1u << variant_of(c, layer);
+        found[layer_block(transformer_form(&c->model, layer), variant_of(c, layer))] = true;
     if (c->model.mtp_layers > 0)
-        found |= 1u << (lower_plan_predicting(c) - BLOCK_LAYER);
-    for (unsigned bits = 0; bits < VARIANT_COUNT; bits++) {
-        if ((found >> (bits & ~(unsigned)VARIANT_AGAIN) & 1u) == 0 ||
-            ((bits & VARIANT_AGAIN) != 0 && !some_again))
+        found[lower_plan_predicting(c)] = true;
+    for (unsigned b = BLOCK_LAYER; b < lower_plan_block_count(l); b++) {
+        if (!is_layer((enum block_index)b))
+            continue;
+        const unsigned bits = bits_of((enum block_index)b);
+        if (!found[b - (bits & VARIANT_AGAIN)] || ((bits & VARIANT_AGAIN) != 0 && !some_again))
             continue;
         struct layer_context context = l->context;
+        context.form = form_of((enum block_index)b);
         context.window = (bits & VARIANT_WINDOW) != 0 ? c->model.windows.length : 0;
         context.experts.dense = (bits & VARIANT_DENSE) != 0;
         if ((bits & VARIANT_WIDE) != 0) {
             context.precision = precision_wide(context.precision);
             context.experts.dispatch_8bit = false;
         }
-        transformer_layer(&context, add_layer(l, (enum block_index)(BLOCK_LAYER + bits)));
+        transformer_layer(&context, add_layer(l, (enum block_index)b));
     }
 }
 
 static void plan_prediction(struct lowering *l)
 {
-    const unsigned bits = lower_plan_predicting(l->c) - BLOCK_LAYER;
+    const unsigned bits = bits_of(lower_plan_predicting(l->c));
     struct layer_context context = l->context;
     if ((bits & VARIANT_WIDE) != 0)
         context.precision = precision_wide(context.precision);
@@ -247,8 +273,8 @@ static void plan_blocks(struct lowering *l)
                           (double)c->layout.tp * (double)c->model.hidden;
     l->message = plan_message(&l->context, l->layers[BLOCK_LAYER]->input_bytes);
     compile(l, BLOCK_EMBEDDING, "embedding", transformer_embedding_shard(&l->context));
-    for (unsigned b = BLOCK_LAYER; b < BLOCK_HEAD; b++)
-        if (l->layers[b] != NULL)
+    for (unsigned b = BLOCK_LAYER; b < lower_plan_block_count(l); b++)
+        if (is_layer((enum block_index)b) && l->layers[b] != NULL)
             compile(l, (enum block_index)b, "layer", l->layers[b]->parameters);
     compile(l, BLOCK_HEAD, "head", transformer_head_shard(&l->context));
     if (c->model.mtp_layers > 0)
@@ -259,7 +285,8 @@ enum block_index lower_plan_predicting(const struct configuration *c)
 {
     const unsigned last = variant_of(c, c->model.layers - 1) & ~(unsigned)VARIANT_WIDE;
     const bool four = c->training.precision->gemm_peak == PEAK_FP4;
-    return (enum block_index)(BLOCK_LAYER + last + (four ? VARIANT_WIDE : 0u));
+    return layer_block(transformer_form(&c->model, c->model.layers - 1),
+                       last + (four ? VARIANT_WIDE : 0u));
 }
 
 enum block_index lower_plan_block(const struct configuration *c, uint32_t i, uint32_t layer)
@@ -267,7 +294,8 @@ enum block_index lower_plan_block(const struct configuration *c, uint32_t i, uin
     const struct layout_spec *l = &c->layout;
     const bool again = (l->recompute == RECOMPUTE_EVERY_OTHER_LAYER && layer % 2 == 1) ||
                        (l->recompute == RECOMPUTE_BLOCK && i < l->recompute_layers);
-    return (enum block_index)(BLOCK_LAYER + variant_of(c, layer) + (again ? VARIANT_AGAIN : 0));
+    return layer_block(transformer_form(&c->model, layer),
+                       variant_of(c, layer) + (again ? VARIANT_AGAIN : 0));
 }
 
 /* A stage's message over the wire that joins all ranks. */
@@ -294,10 +322,11 @@ uint32_t lower_plan_times(const struct lowering *l, uint32_t part, enum block_in
         return ahead;
     case BLOCK_LAYER:
     case BLOCK_LAYER_AGAIN:
+    case BLOCK_FORMS:
     case BLOCK_COUNT:
         break;
     }
-    CHECK(index >= BLOCK_LAYER && index < BLOCK_HEAD); /* one of the variants of a layer */
+    CHECK(is_layer(index)); /* one of the variants of a layer */
     return times + (ahead > 0 && index == lower_plan_predicting(l->c) ? ahead : 0);
 }
 
@@ -309,7 +338,7 @@ struct pass_costs lower_plan_costs(struct arena *arena, const struct lowering *l
     double *kept_bytes = ARENA_ARRAY(arena, double, l->parts);
     double *late_bytes = ARENA_ARRAY(arena, double, l->parts);
     for (uint32_t part = 0; part < l->parts; part++) {
-        for (unsigned b = 0; b < BLOCK_COUNT; b++) {
+        for (unsigned b = 0; b < lower_plan_block_count(l); b++) {
             const struct block *block = &l->blocks[b];
             const double times = lower_plan_times(l, part, (enum block_index)b);
             forward_s[part] += times * block->lists[PIECES_FORWARD].gpu_s;
@@ -379,7 +408,8 @@ double lower_plan_cast_bytes(const struct lowering *l, const struct block *block
 /* Does the order pair passes whose rows travel to their experts? */
 static bool weaves(const struct lowering *l)
 {
-    for (unsigned b = BLOCK_LAYER; b < BLOCK_HEAD && l->c->layout.pipeline.schedule->pairs; b++)
+    for (unsigned b = BLOCK_LAYER;
+         b < lower_plan_block_count(l) && l->c->layout.pipeline.schedule->pairs; b++)
         for (uint32_t i = 0; i < l->blocks[b].lists[PIECES_FORWARD].count; i++)
             if (l->blocks[b].lists[PIECES_FORWARD].rows[i].stream == STREAM_EP)
                 return true;
@@ -400,7 +430,8 @@ struct lowering *lower_plan_lowering(struct arena *arena, const struct configura
     struct lowering *l = ARENA_NEW(arena, struct lowering);
     l->arena = arena;
     l->c = c;
-    l->layers = ARENA_ARRAY(arena, struct layer *, BLOCK_COUNT);
+    l->layers = ARENA_ARRAY(arena, struct layer *, lower_plan_block_count(l));
+    l->blocks = ARENA_ARRAY(arena, struct block, lower_plan_block_count(l));
     l->data = lower_data_plan(c);
     plan_pipeline(l);
     plan_blocks(l);

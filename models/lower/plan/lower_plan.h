@@ -17,6 +17,8 @@ enum layer_variant {
     VARIANT_WIDE = 8,   /* linear layers in the wide format, though others' are narrow */
     VARIANT_COUNT = 16
 };
+/* A model whose layers are not all attention with a block has as many of each other form (enum
+ * layer_form) behind the others: BLOCK_FORMS + (form - 1) x VARIANT_COUNT + its bits. */
 enum block_index {
     BLOCK_EMBEDDING,
     BLOCK_LAYER,
@@ -24,7 +26,8 @@ enum block_index {
     BLOCK_HEAD = BLOCK_LAYER + VARIANT_COUNT,
     BLOCK_PREDICTION, /* of a module that predicts further ahead: what is before its layer */
     BLOCK_PREDICTION_HEAD,
-    BLOCK_COUNT
+    BLOCK_FORMS,
+    BLOCK_COUNT = BLOCK_FORMS + (LAYER_FORM_COUNT - 1) * VARIANT_COUNT
 };
 
 struct message_plan { /* between stages */
@@ -42,8 +45,8 @@ struct lowering {
     enum lowered_detail detail;
     bool weaves; /* paired passes take turns (lower_pair.c): there are exchanges to hide */
     struct layer_context context;
-    struct layer **layers; /* [BLOCK_COUNT], NULL: the model has none of that kind */
-    struct block blocks[BLOCK_COUNT];
+    struct layer **layers; /* [lower_plan_block_count], NULL: the model has none of that kind */
+    struct block *blocks;  /* [lower_plan_block_count] */
     struct schedule_shape shape;
     uint32_t chunks, parts;        /* that a rank holds; of the model */
     uint32_t microbatches;         /* of a chunk */
@@ -57,6 +60,11 @@ struct lowering {
     double vocabulary_shard; /* parameters of this rank's rows of the vocabulary */
 };
 
+/* Blocks of other forms stand behind the others where the model has a pattern. */
+static inline unsigned lower_plan_block_count(const struct lowering *l)
+{
+    return l->c->model.pattern.count > 0 ? BLOCK_COUNT : BLOCK_FORMS;
+}
 struct lowering *lower_plan_lowering(struct arena *arena, const struct configuration *c);
 /* The same with the blocks of `from`: see lower_runs. */
 struct lowering *lower_plan_like(struct arena *arena, const struct configuration *c,

@@ -20,8 +20,10 @@ struct lowering *lower_plan_slim(struct arena *arena, const struct lowering *fro
     l->arena = arena;
     l->layers = NULL;
     l->split = l->layer_start = NULL;
-    for (unsigned b = 0; b < BLOCK_COUNT; b++) {
+    l->blocks = ARENA_ARRAY(arena, struct block, lower_plan_block_count(l));
+    for (unsigned b = 0; b < lower_plan_block_count(l); b++) {
         struct block *block = &l->blocks[b];
+        *block = from->blocks[b];
         block->layer = NULL;
         for (unsigned i = 0; i < PIECES_COUNT; i++)
             slim_list(arena, &block->lists[i]);

@@ -109,7 +109,7 @@ static void begin_parts(struct stage *s)
 static void begin_stage(struct stage *s, struct lowering *l, uint32_t stage)
 {
     *s = (struct stage){.l = l, .w = program_begin(l->arena, stage), .stage = stage};
-    for (unsigned b = 0; b < BLOCK_COUNT && l->detail != LOWERED_AS_RUNS; b++)
+    for (unsigned b = 0; b < lower_plan_block_count(l) && l->detail != LOWERED_AS_RUNS; b++)
         lower_block_rows(&l->blocks[b], s->w);
     lower_units_build(&s->units, l, stage);
     begin_parts(s);

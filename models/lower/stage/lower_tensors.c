@@ -32,8 +32,9 @@ void lower_tensors_begin(struct tensors *t, const struct lowering *l, struct pro
     t->saved = ARENA_ARRAY(l->arena, uint32_t, slots);
     if (slots > 0)
         memset(t->saved, 0xff, sizeof *t->saved * slots);
-    for (unsigned b = 0; b < BLOCK_COUNT; b++)
-        t->spare[b] = ARENA_ARRAY(l->arena, uint32_t, slots);
+    for (unsigned b = 0; b < lower_plan_block_count(l); b++)
+        t->spare[b] = ARENA_ARRAY(l->arena, uint32_t,
+                                  b < BLOCK_FORMS || l->blocks[b].tensor_count > 0 ? slots : 0);
 }
 
 uint32_t lower_tensors_number(struct tensors *t)

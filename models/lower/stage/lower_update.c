@@ -26,7 +26,7 @@ static double batch_elements(const struct matrix_batch *b)
 static uint32_t list_matrices(const struct update *u, enum data_part part, struct matrix_batch *out)
 {
     uint32_t count = 0;
-    for (unsigned kind = 0; kind < BLOCK_COUNT; kind++) {
+    for (unsigned kind = 0; kind < lower_plan_block_count(u->l); kind++) {
         const struct block *b = &u->l->blocks[kind];
         double units = 0.0;
         for (uint32_t i = 0; i < u->units->count; i++)

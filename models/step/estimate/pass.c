@@ -175,7 +175,7 @@ double pass_least_s(struct pass_memory *memory, const struct configuration *c)
     double both_s[BLOCK_COUNT], stage_s[CHUNKS_MAX] = {0.0}, fill_s = 0.0, least_s = 0.0;
     CHECK(chunks <= CHUNKS_MAX);
     lower_split(c, split);
-    for (unsigned b = 0; b < BLOCK_COUNT; b++) {
+    for (unsigned b = 0; b < lower_plan_block_count(plan); b++) {
         const struct block *block = &plan->blocks[b];
         both_s[b] = list_least_s(&block->lists[PIECES_FORWARD]) +
                     list_least_s(&block->lists[PIECES_RECOMPUTE]) +

@@ -158,7 +158,7 @@ static uint64_t hash_list(struct pass_wires *wires, const struct piece_list *lis
 struct pass_prices *pass_blocks_price(struct pass_blocks *blocks, struct pass_wires *wires)
 {
     uint64_t key = 0;
-    for (unsigned b = 0; b < BLOCK_COUNT; b++)
+    for (unsigned b = 0; b < lower_plan_block_count(blocks->plan); b++)
         for (unsigned i = 0; i < PIECES_PAIRED_FORWARD; i++)
             key = hash_list(wires, &blocks->plan->blocks[b].lists[i], key);
     struct pass_prices *p = blocks->prices;

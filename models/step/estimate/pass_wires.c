@@ -343,7 +343,7 @@ static void ask(struct pass_wires *w, struct probe *p)
 static void probe_all(struct pass_wires *w, struct probe *p, const struct lowered *lowered,
                       const struct lowering *plan)
 {
-    for (unsigned b = 0; b < BLOCK_COUNT; b++)
+    for (unsigned b = 0; b < lower_plan_block_count(plan); b++)
         for (unsigned i = 0; i < PIECES_PAIRED_FORWARD; i++)
             probe_list(w, p, &plan->blocks[b].lists[i]);
     for (uint32_t i = 0; i < lowered->program_count; i++)

@@ -6,6 +6,7 @@
 #include "analysis/output/text/shell.h"
 #include "scenarios/language/quantity.h"
 #include "sim/check.h"
+#include "sim/plural.h"
 
 enum {
     BAR_WIDTH = 16,
@@ -209,7 +210,7 @@ void study_report_refused(const struct study *study, FILE *out)
     if (refused == 0)
         return;
     fprintf(out, "%zu of %zu point%s left out:\n", refused, study->point_count,
-            study->point_count == 1 ? "" : "s");
+            plural_s(study->point_count));
     for (size_t i = 0; i < count; i++) {
         const char *label = study_label(study->arena, study, reasons[i].first_point);
         fprintf(out, "  %zu: %s%s%s%s\n", reasons[i].count, reasons[i].text, *label ? " (" : "",

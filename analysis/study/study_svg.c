@@ -5,6 +5,7 @@
 
 #include "analysis/output/plot/plot.h"
 #include "analysis/study/study_report.h"
+#include "sim/plural.h"
 
 enum {
     PAGE_WIDTH = 860, /* at least */
@@ -416,8 +417,10 @@ static unsigned draw_sentences(const struct figure *f, double width, bool draw)
     if (f->crosses)
         sentences[count++] = "A cross on the axis: it does not fit in memory.";
     if (refused > 0)
-        sentences[count++] = arena_format(arena, "%zu of %zu points break a rule and have no dot.",
-                                          refused, f->study->point_count);
+        sentences[count++] =
+            arena_format(arena, "%zu of %zu point%s %s a rule and %s no dot.", refused,
+                         f->study->point_count, plural_s(f->study->point_count),
+                         refused == 1 ? "breaks" : "break", refused == 1 ? "has" : "have");
     double y = f->plot.top + f->plot.height + plot_room_below(&f->plot) + LEGEND_STEP;
     for (unsigned i = 0; i < count; i++)
         lines += plot_paragraph(draw ? f->plot.out : NULL, f->plot.left, y + LEGEND_STEP * lines,
@@ -461,8 +464,8 @@ void study_svg(const struct study *study, const struct study_optimum *optimum, F
     const double below =
         plot_room_below(&f.plot) + LEGEND_STEP * (draw_sentences(&f, width, false) + 1.0);
     plot_page_begin(out, width, f.plot.top + f.plot.height + below, study->name,
-                    arena_format(study->arena, "%s over %s, of %zu points.", f.plot.y.label,
-                                 f.plot.x.label, study->point_count));
+                    arena_format(study->arena, "%s over %s, of %zu point%s.", f.plot.y.label,
+                                 f.plot.x.label, study->point_count, plural_s(study->point_count)));
     draw_title(&f, width, true);
     for (size_t k = 0; k < f.kept; k++)
         if (f.curve[k].under == k)

@@ -8,6 +8,7 @@
 #include "models/checkpoint/checkpoint_kind.h"
 #include "models/checkpoint/storage.h"
 #include "models/layout/layout.h"
+#include "sim/plural.h"
 #include "sim/units.h"
 
 #define AT(field) offsetof(struct storage_tier, field)
@@ -117,6 +118,6 @@ bool storage_check_memory(const struct configuration *c, const struct storage_ti
                      "%s must%s hold %" PRIu64 " checkpoint%s and the one being written, %.3g GB "
                      "in a node's memory of %.3g GB: %sspread the state over more nodes, or keep "
                      "it elsewhere",
-                     names, in_memory > 1 ? " each" : "", keep, keep == 1 ? "" : "s", bytes / GIGA,
+                     names, in_memory > 1 ? " each" : "", keep, plural_s(keep), bytes / GIGA,
                      room / GIGA, fewer);
 }

@@ -10,6 +10,7 @@
 #include "models/layout/layout.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
+#include "sim/plural.h"
 #include "sim/units.h"
 
 /* Sizes far beyond any machine: past them products would not fit, and labels are 16 bits wide. */
@@ -290,8 +291,8 @@ static void check_recompute_layers(struct rule_report *r)
     } else if (group && l->data.sharding->gather == GATHER_UNITS &&
                configuration_shards(r->c) > 1 && gathered % l->recompute_layers != 0) {
         rule_say(r, false, key,
-                 "%s gathers %" PRIu64 " layers at once, no multiple of uniform's %" PRIu64,
-                 l->data.sharding->head.name, gathered, l->recompute_layers);
+                 "%s gathers %" PRIu64 " layer%s at once, no multiple of uniform's %" PRIu64,
+                 l->data.sharding->head.name, gathered, plural_s(gathered), l->recompute_layers);
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include "models/layout/configuration_parts.h"
 #include "models/sharding/sharding_kind.h"
+#include "sim/plural.h"
 
 static void check_master(struct rule_report *r)
 {
@@ -99,9 +100,10 @@ static void check_wide_layers(struct rule_report *r)
                  t->precision->head.name);
     else if (wide >= layers)
         rule_say(r, false, key,
-                 "%" PRIu64 " layers in bf16 leave none of %" PRIu64 " in %s: take fewer, or "
+                 "%" PRIu64 " layer%s in bf16 %s none of %" PRIu64 " in %s: take fewer, or "
                  "precision: %s",
-                 wide, layers, t->precision->head.name, precision_wide(t->precision)->head.name);
+                 wide, plural_s(wide), wide == 1 ? "leaves" : "leave", layers,
+                 t->precision->head.name, precision_wide(t->precision)->head.name);
     else if (configuration_fp8_recipe(r->c) == FP8_DELAYED && wide_undelayed(r->c))
         rule_say(r, false, "software.fp8_recipe",
                  "%s keeps no layer in bf16 with delayed scaling: take current or blockwise, or 0 "

@@ -6,6 +6,7 @@
 #include "models/layout/configuration_parts.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
+#include "sim/plural.h"
 
 /* The number next to `from`, at most `most`, by whose multiple with `other` the layers can be
  * divided; upwards or downwards; 0: none. */
@@ -70,12 +71,12 @@ static void say_uneven(struct rule_report *r, uint64_t layers)
     else if (!name_divisors("pp", layers, l->pipeline.vpp, l->pp, would_do, sizeof would_do))
         name_divisors("vpp = 1 with pp", layers, 1, l->pp, would_do, sizeof would_do);
     rule_say(r, false, chunks ? "layout.vpp" : "layout.pp",
-             "%" PRIu64 " layers%s are not divisible by pp x vpp = %" PRIu64 " x %" PRIu64
+             "%" PRIu64 " layer%s%s %s not divisible by pp x vpp = %" PRIu64 " x %" PRIu64
              " = %" PRIu64 " chunks, and %s requires equal ones: %s would do%s; a version that "
              "takes a list of layers is software: {profile: %s, even_stages: false}",
-             layers, l->pipeline.ends_count ? " (with embedding and head)" : "", l->pp,
-             l->pipeline.vpp, l->pp * l->pipeline.vpp, r->c->software.name, would_do, given,
-             r->c->software.name);
+             layers, plural_s(layers), l->pipeline.ends_count ? " (with embedding and head)" : "",
+             layers == 1 ? "is" : "are", l->pp, l->pipeline.vpp, l->pp * l->pipeline.vpp,
+             r->c->software.name, would_do, given, r->c->software.name);
 }
 
 /* Megatron-LM megatron/training/arguments.py and core/transformer/transformer_config.py: layers
@@ -94,9 +95,10 @@ static void check_even(struct rule_report *r)
         say_uneven(r, layers + (l->pipeline.ends_count ? 2 : 0));
     } else if (given > 0 && stages > 0 && (layers - given) % stages != 0) {
         rule_say(r, false, "layout.first_stage_layers",
-                 "first_stage_layers and last_stage_layers leave %" PRIu64 " layers for %" PRIu64
-                 " stages, and %s requires these to be equal",
-                 layers - given, stages, r->c->software.name);
+                 "first_stage_layers and last_stage_layers leave %" PRIu64 " layer%s for %" PRIu64
+                 " stage%s, and %s requires these to be equal",
+                 layers - given, plural_s(layers - given), stages, plural_s(stages),
+                 r->c->software.name);
     }
 }
 
@@ -106,9 +108,10 @@ static void check_stages(struct rule_report *r)
     uint64_t layers = r->c->model.layers, chunks = l->pp * l->pipeline.vpp;
     if (layers + (l->pipeline.ends_count ? 2 : 0) < chunks) {
         rule_say(r, false, l->pipeline.vpp > 1 ? "layout.vpp" : "layout.pp",
-                 "%" PRIu64 " layers are fewer than pp x vpp = %" PRIu64 " x %" PRIu64 " = %" PRIu64
+                 "%" PRIu64 " layer%s %s fewer than pp x vpp = %" PRIu64 " x %" PRIu64 " = %" PRIu64
                  " chunks",
-                 layers, l->pp, l->pipeline.vpp, chunks);
+                 layers, plural_s(layers), layers == 1 ? "is" : "are", l->pp, l->pipeline.vpp,
+                 chunks);
         return;
     }
     uint64_t first = l->pipeline.first_layers, last = l->pipeline.last_layers;
@@ -121,15 +124,16 @@ static void check_stages(struct rule_report *r)
                  "first_stage_layers and last_stage_layers need vpp = 1 and no ends_count");
     } else if (l->pp == 1 && ((first > 0 && first != layers) || (last > 0 && last != layers))) {
         rule_say(r, false, "layout.first_stage_layers",
-                 "with pp = 1 the one stage holds all %" PRIu64 " layers", layers);
+                 "with pp = 1 the one stage holds all %" PRIu64 " layer%s", layers,
+                 plural_s(layers));
     } else if (l->pp > 1) {
         uint64_t given = first + last, free_stages = l->pp - (first > 0) - (last > 0);
         bool fits = free_stages == 0 ? given == layers : given + free_stages <= layers;
         if (!fits) {
             rule_say(r, false, "layout.first_stage_layers",
                      "first_stage_layers + last_stage_layers = %" PRIu64 " of %" PRIu64
-                     " layers do not leave the other %" PRIu64 " stages what they need",
-                     given, layers, free_stages);
+                     " layer%s do not leave the other %" PRIu64 " stage%s what they need",
+                     given, layers, plural_s(layers), free_stages, plural_s(free_stages));
         } else {
             check_even(r);
         }

@@ -148,7 +148,8 @@ static enum device_answer run(struct measure_state *m, unsigned count, double *s
 {
     enum device_answer answer = m->device->run(m->device->state, count, seconds, error);
     if (answer == DEVICE_DONE && !(*seconds > 0.0 && isfinite(*seconds))) {
-        error_set(error, "the card's clock says that %u launches took %g s", count, *seconds);
+        error_set(error, "the card's clock says that %u launch%s took %g s", count,
+                  count == 1 ? "" : "es", *seconds);
         return DEVICE_FAILED;
     }
     return answer;

@@ -3,6 +3,7 @@
 
 #include "models/plan/choice.h"
 #include "scenarios/assemble/build_parts.h"
+#include "sim/plural.h"
 #include "topology/topology_kind.h"
 
 /* A node or fabric as read: its struct's common part, found by the section. */
@@ -215,14 +216,16 @@ static void refuse_gpus(struct builder *b, const struct value *cluster,
     const struct mark mark = section_mark(cluster, "gpus");
     if (nodes > 0 && gpus > nodes * inside) {
         problems_error(b->problems, mark,
-                       "cluster.gpus: %llu nodes of %llu GPUs have %llu; give nodes or gpus alone",
-                       nodes, inside, nodes * inside);
+                       "cluster.gpus: %llu node%s of %llu GPU%s %s %llu; give nodes or gpus alone",
+                       nodes, plural_s(nodes), inside, plural_s(inside),
+                       nodes == 1 ? "has" : "have", nodes * inside);
     } else if (nodes > 0) {
         problems_error(b->problems, mark,
-                       "cluster.gpus: %llu GPUs do not fill %llu nodes evenly, by whole %s: give "
+                       "cluster.gpus: %llu GPU%s %s not fill %llu node%s evenly, by whole %s: give "
                        "nodes or gpus alone, or %llu GPUs for %llu of each node",
-                       gpus, nodes, tray > 1 ? "trays" : "GPUs",
-                       gpus / (nodes * tray) * nodes * tray, gpus / (nodes * tray) * tray);
+                       gpus, plural_s(gpus), gpus == 1 ? "does" : "do", nodes, plural_s(nodes),
+                       tray > 1 ? "trays" : "GPUs", gpus / (nodes * tray) * nodes * tray,
+                       gpus / (nodes * tray) * tray);
     } else if (tray > 1) {
         problems_error(b->problems, mark,
                        "cluster.gpus: %llu is not a whole number of trays of %llu GPUs: %llu or "

@@ -1,5 +1,6 @@
 #include "scenarios/assemble/build_duration.h"
 #include "scenarios/assemble/build_job.h"
+#include "sim/plural.h"
 
 static void wrong(struct builder *b, const struct value *recovery, const char *key, const char *why)
 {
@@ -19,8 +20,9 @@ static void check_spares(struct builder *b, const struct value *recovery)
     if (b->cluster_sound && spares > job->nodes)
         wrong(b, recovery, "spares",
               arena_format(b->arena,
-                           "%llu spares for %llu nodes; the pool has at most one for each node",
-                           (unsigned long long)spares, (unsigned long long)job->nodes));
+                           "%llu spare%s for %llu node%s; the pool has at most one for each node",
+                           (unsigned long long)spares, plural_s(spares),
+                           (unsigned long long)job->nodes, plural_s(job->nodes)));
 }
 
 /* An elastic job goes on with fewer replicas, down to a number that it has. */
@@ -30,8 +32,9 @@ static void check_replicas(struct builder *b, const struct value *recovery)
              least = b->scenario->job.recovery.replicas_min;
     if (b->layout_sound && least > dp)
         wrong(b, recovery, "replicas_min",
-              arena_format(b->arena, "the job has %llu replicas (layout.dp), so it goes up to %llu",
-                           (unsigned long long)dp, (unsigned long long)dp));
+              arena_format(b->arena,
+                           "the job has %llu replica%s (layout.dp), so it goes up to %llu",
+                           (unsigned long long)dp, plural_s(dp), (unsigned long long)dp));
 }
 
 static void build_restart(struct builder *b, const struct value *recovery)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "scenarios/language/file.h"
+#include "sim/plural.h"
 
 /* A place in the text; fields are cut out of it where they stand. */
 struct csv_reader {
@@ -116,8 +117,9 @@ static bool read_record(struct csv_reader *r, struct csv *out)
         count++;
     }
     if (count != out->column_count)
-        return error_set(r->error, "%s:%u: %u fields, but the header has %u columns", r->path, line,
-                         count, out->column_count);
+        return error_set(r->error, "%s:%u: %u field%s, but the header has %u column%s", r->path,
+                         line, count, plural_s(count), out->column_count,
+                         plural_s(out->column_count));
     out->row_count++;
     return true;
 }

@@ -265,6 +265,13 @@ CASES
     expect 2 "$ORRERY" merge --db m.db
     said "DB... is missing"
     expect 0 "$ORRERY" "${few[@]}" --shard 1/1 --db a.1
+    shows "shard 1/1: 3 of 3 points, 15 replications"
+    grep -q "with the 1 database$" out
+    expect 0 "$ORRERY" study weeks.yaml --vary checkpoint.interval=5min --seeds 1 --shard 1/1 --db one.1
+    grep -qx "shard 1/1: 1 of 1 point, 1 replication" out
+    expect 0 "$ORRERY" "${few[@]}" --shard 1/15 --db first.15
+    grep -qx "shard 1/15: 1 of 3 points, 1 replication" out
+    shows "with the 15 databases"
     expect 2 "$ORRERY" merge a.1 --db a.1
     said "would be written over a.1, which is read"
 }

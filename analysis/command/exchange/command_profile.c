@@ -11,6 +11,7 @@
 #include "analysis/record/evidence/evidence.h"
 #include "analysis/record/evidence/evidence_collectives.h"
 #include "models/profile/profile.h"
+#include "sim/plural.h"
 
 struct profile_arguments {
     struct arguments line;
@@ -183,8 +184,8 @@ static int from(const struct profile_arguments *a, struct session *session, stru
     if (!profile_from(arena, a->line.positional[1], a->gpu, a->output, &report, &error))
         return trouble(session, &error, load_refused_code(a->line.positional[1]));
     fprintf(session->out, "%s: %u point%s of %u row%s of %s; %u row%s left out\n", a->output,
-            report.points, report.points == 1 ? "" : "s", report.rows, report.rows == 1 ? "" : "s",
-            a->gpu, report.left_out, report.left_out == 1 ? "" : "s");
+            report.points, plural_s(report.points), report.rows, plural_s(report.rows), a->gpu,
+            report.left_out, plural_s(report.left_out));
     return EXIT_OK;
 }
 

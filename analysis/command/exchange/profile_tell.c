@@ -7,6 +7,7 @@
 #include "analysis/record/numbers/statistics.h"
 #include "models/profile/profile_time.h"
 #include "scenarios/language/names.h"
+#include "sim/plural.h"
 #include "sim/units.h"
 
 static const char head_lines[] =
@@ -142,7 +143,7 @@ void profile_tell_difference(const struct session *s, struct arena *arena,
         common++;
     }
     statistics_sort(ratios, common);
-    fprintf(s->out, "  %u shape%s in both", common, common == 1 ? "" : "s");
+    fprintf(s->out, "  %u shape%s in both", common, plural_s(common));
     if (common > 0)
         fprintf(s->out, ": the second takes %.3f of the first's time in the median, %.3f to %.3f",
                 ratios[common / 2], ratios[0], ratios[common - 1]);
@@ -218,5 +219,5 @@ void profile_tell_model(const struct session *s, struct arena *arena,
                 tell_group(s, profile, i, modelled_s, ratios);
     if (without > 0)
         fprintf(s->out, "  %u point%s that the model of a kernel does not know\n", without,
-                without == 1 ? "" : "s");
+                plural_s(without));
 }

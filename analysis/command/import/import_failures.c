@@ -14,6 +14,7 @@
 #include "scenarios/import/reader/time_stamp.h"
 #include "scenarios/language/names.h"
 #include "scenarios/language/quantity.h"
+#include "sim/plural.h"
 
 enum {
     USUAL_GPUS_PER_NODE = 8,
@@ -132,11 +133,6 @@ static void print_cause(FILE *out, const struct failure_fit *fit, const char *ca
     print_others(out, fit);
 }
 
-static const char *plural(uint32_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
 static void print_left_out(FILE *out, const struct told *told)
 {
     const struct failure_log *log = told->log;
@@ -146,7 +142,8 @@ static void print_left_out(FILE *out, const struct told *told)
         fprintf(out,
                 "# left out: %u repeat%s of a failure, %u outside of the watch, %u line%s of "
                 "something else\n",
-                log->merged, plural(log->merged), log->outside, log->passed, plural(log->passed));
+                log->merged, plural_s(log->merged), log->outside, log->passed,
+                plural_s(log->passed));
     if (log->merged > 0)
         fprintf(out,
                 "# a repeat has the cause and the unit (of a job: the nodes) of a failure within "
@@ -156,22 +153,23 @@ static void print_left_out(FILE *out, const struct told *told)
         fprintf(out,
                 "# %u failure%s of one node of several: on the first of them, since the log does "
                 "not tell which (sacct: FailedNode)\n",
-                log->among, plural(log->among));
+                log->among, plural_s(log->among));
     if (log->followed > 0)
         fprintf(out,
                 "# left out: %u Xid%s that came within %s of another on the same unit: the first "
                 "names the cause\n",
-                log->followed, plural(log->followed), burst);
+                log->followed, plural_s(log->followed), burst);
     if (log->stood > 0)
         fprintf(out,
                 "# left out: %u Xid%s that the first sample of a GPU already showed: when is not "
                 "known\n",
-                log->stood, plural(log->stood));
+                log->stood, plural_s(log->stood));
     if (log->quiet > 0)
-        fprintf(out, "# left out: %u sample%s without a new Xid\n", log->quiet, plural(log->quiet));
+        fprintf(out, "# left out: %u sample%s without a new Xid\n", log->quiet,
+                plural_s(log->quiet));
     if (log->endless > 0)
         fprintf(out, "# left out: %u failure%s whose end Slurm does not know (Unknown)\n",
-                log->endless, plural(log->endless));
+                log->endless, plural_s(log->endless));
 }
 
 /* Of a log that names no year: how lines were read whose order does not fit their dates. */
@@ -191,9 +189,9 @@ static void print_yaml(FILE *out, const struct told *told)
     char watch[TEXT_BYTES];
     bool fitted = false;
     quantity_write(PARAM_TIME, told->log->watched_s, watch, sizeof watch);
-    fprintf(out, "# %u failure%s in %s of %" PRIu64 " GPUs, %" PRIu64 " in a node%s\n",
-            told->log->count, plural(told->log->count), watch, told->rules->gpus,
-            told->rules->gpus_per_node,
+    fprintf(out, "# %u failure%s in %s of %" PRIu64 " GPU%s, %" PRIu64 " in a node%s\n",
+            told->log->count, plural_s(told->log->count), watch, told->rules->gpus,
+            plural_s(told->rules->gpus), told->rules->gpus_per_node,
             told->log->end_told ? "" : "; the watch ends with the log's last moment");
     print_left_out(out, told);
     print_years(out, &told->log->years);

@@ -9,6 +9,7 @@
 #include "analysis/command/line/load.h"
 #include "analysis/output/text/format.h"
 #include "scenarios/language/source.h"
+#include "sim/plural.h"
 
 enum {
     PLACE_COLUMN = 34
@@ -83,9 +84,9 @@ static void print_measured(const struct importing *i, const struct mllog_measure
 {
     FILE *out = i->session->out;
     const struct mllog *log = &m->log;
-    fprintf(out, "# MLPerf Training %s, %u events of %s\n",
+    fprintf(out, "# MLPerf Training %s, %u event%s of %s\n",
             format_shown(log->words[MLLOG_BENCHMARK].text).s, log->lines.events,
-            source_clean(i->arena, log->path));
+            plural_s(log->lines.events), source_clean(i->arena, log->path));
     if (isnan(log->run.init_stop_s))
         print_span(out, "start-up", log->run.init_start_s, log->run.run_start_s,
                    "init_start to run_start, as init_stop is not logged");
@@ -106,8 +107,8 @@ static void print_measured(const struct importing *i, const struct mllog_measure
                                  : "not in this log: MLPerf keeps it in power/*/node_*.txt, which "
                                    "are not read");
     if (log->blocks.halves > 0)
-        fprintf(out, "# left out    %u starts or ends of blocks without the other\n",
-                log->blocks.halves);
+        fprintf(out, "# left out    %u start%s or end%s of blocks without the other\n",
+                log->blocks.halves, plural_s(log->blocks.halves), plural_s(log->blocks.halves));
 }
 
 static void print_cluster(const struct importing *i, const struct mllog_layout *l)

@@ -4,6 +4,7 @@
 #include "analysis/command/line/command.h"
 #include "analysis/output/text/format.h"
 #include "scenarios/import/machine/nccl_tests.h"
+#include "sim/plural.h"
 
 static int run(struct importing *i)
 {
@@ -25,11 +26,11 @@ static int run(struct importing *i)
     if (!import_profile(i->arena, &points, i->a->output, &added, &error))
         return importing_trouble(i, &error, EXIT_REJECTED);
     fprintf(i->session->out, "%s: %u point%s of %u table%s%s", format_shown(i->a->output).s,
-            tests.point_count, tests.point_count == 1 ? "" : "s", tests.table_count,
-            tests.table_count == 1 ? "" : "s", added ? " added" : "");
+            tests.point_count, plural_s(tests.point_count), tests.table_count,
+            plural_s(tests.table_count), added ? " added" : "");
     if (tests.left_out > 0)
         fprintf(i->session->out, "; %u row%s of no bytes or of integers left out", tests.left_out,
-                tests.left_out == 1 ? "" : "s");
+                plural_s(tests.left_out));
     fputs("\n", i->session->out);
     return EXIT_OK;
 }

@@ -2,6 +2,7 @@
 
 #include "analysis/command/line/command.h"
 #include "analysis/output/text/format.h"
+#include "sim/plural.h"
 #include "sim/units.h"
 
 /* By the matrix: how many links, not of which rate, and not always where they go. */
@@ -9,9 +10,9 @@ static void print_untold(FILE *out, unsigned links, const char *where)
 {
     fprintf(
         out,
-        "    # nvlink_bandwidth: %u links%s:\n    # %uGB/s with NVLink 2 to 4 (25 GB/s a link), "
+        "    # nvlink_bandwidth: %u link%s%s:\n    # %uGB/s with NVLink 2 to 4 (25 GB/s a link), "
         "%uGB/s with NVLink 5; the card's usual node says which\n",
-        links, where, 25 * links, 50 * links);
+        links, plural_s(links), where, 25 * links, 50 * links);
 }
 
 static void print_links(FILE *out, const struct node_topology *n)
@@ -21,8 +22,9 @@ static void print_links(FILE *out, const struct node_topology *n)
     } else if (n->links == 0) {
         fputs("    nvlink_bandwidth: 0GB/s\n", out);
     } else if (n->link_bytes_per_s > 0.0) {
-        fprintf(out, "    nvlink_bandwidth: %gGB/s   # %u links of %g GB/s\n",
-                n->links * n->link_bytes_per_s / GIGA, n->links, n->link_bytes_per_s / GIGA);
+        fprintf(out, "    nvlink_bandwidth: %gGB/s   # %u link%s of %g GB/s\n",
+                n->links * n->link_bytes_per_s / GIGA, n->links, plural_s(n->links),
+                n->link_bytes_per_s / GIGA);
     } else {
         print_untold(out, n->links, n->wired > 0 && !n->meshed ? " if they go to a switch" : "");
         if (n->wired > 0 && !n->meshed)
@@ -50,8 +52,8 @@ static void print_nics(FILE *out, const struct node_topology *n)
                             ? "those with a GPU under their PCIe switch, of"
                             : "of";
     if (nics > n->gpus || (nics > 0 && n->gpus % nics != 0)) {
-        fprintf(out, "    # nics: %u for %u GPUs; say how many are of the compute network\n", nics,
-                n->gpus);
+        fprintf(out, "    # nics: %u for %u GPU%s; say how many are of the compute network\n", nics,
+                n->gpus, plural_s(n->gpus));
         return;
     }
     fprintf(out, "    nics: %u   # %s %u; those for storage are not told apart\n", nics, which,

@@ -5,6 +5,7 @@
 #include "analysis/output/text/format.h"
 #include "analysis/tell/report/report_trace.h"
 #include "scenarios/import/trace/pytorch_trace.h"
+#include "sim/plural.h"
 
 static int run(struct importing *i)
 {
@@ -33,20 +34,21 @@ static int run(struct importing *i)
     if (!import_profile(i->arena, &points, i->a->output, &added, &error))
         return importing_trouble(i, &error, EXIT_REJECTED);
     fprintf(i->session->out, "%s: %u point%s of %u operator%s%s, %s of %s in kernels\n",
-            format_shown(i->a->output).s, trace.point_count, trace.point_count == 1 ? "" : "s",
-            trace.operators, trace.operators == 1 ? "" : "s", added ? " added" : "",
+            format_shown(i->a->output).s, trace.point_count, plural_s(trace.point_count),
+            trace.operators, plural_s(trace.operators), added ? " added" : "",
             format_percent(trace.points_s / trace.kernels_s).s, format_time(trace.kernels_s).s);
     if (trace.mended > 0)
-        fprintf(i->session->notes, "orrery import: %s: %u bytes that are no text, read as '?'\n",
-                format_shown(i->file.path).s, trace.mended);
+        fprintf(i->session->notes, "orrery import: %s: %u byte%s that %s no text, read as '?'\n",
+                format_shown(i->file.path).s, trace.mended, plural_s(trace.mended),
+                trace.mended == 1 ? "is" : "are");
     if (*pytorch_trace_left(i->arena, &trace) != '\0')
         fprintf(i->session->out, "left out: %s\n", pytorch_trace_left(i->arena, &trace));
     report_unknown(i->session, &trace.unknown);
     if (trace.collectives_left > 0)
         fprintf(i->session->out,
-                "%u kinds of collectives left out: fewer than three kernels within 5 %% of the "
+                "%u kind%s of collectives left out: fewer than three kernels within 5 %% of the "
                 "shortest, so that none can be told to have waited for nobody\n",
-                trace.collectives_left);
+                trace.collectives_left, plural_s(trace.collectives_left));
     return EXIT_OK;
 }
 

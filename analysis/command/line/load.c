@@ -4,6 +4,7 @@
 #include "analysis/command/line/outputs.h"
 #include "analysis/record/evidence/lesson_record.h"
 #include "scenarios/language/file.h"
+#include "sim/plural.h"
 
 struct scenario_options load_options(const struct scenario_arguments *how)
 {
@@ -38,7 +39,7 @@ static int settle(const struct arguments *line, struct session *session, bool ke
     bool rejected = scenario->diagnostics.error_count > 0;
     if (rejected && !keep_rejected) {
         fprintf(session->notes, "%u error%s; nothing was run\n", scenario->diagnostics.error_count,
-                scenario->diagnostics.error_count == 1 ? "" : "s");
+                plural_s(scenario->diagnostics.error_count));
         return EXIT_REJECTED;
     }
     int code = outputs_spare(line, scenario->file.inputs, session);

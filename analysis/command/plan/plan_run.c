@@ -24,6 +24,7 @@
 #include "analysis/tell/document/document_lines.h"
 #include "analysis/tell/report/report_plan.h"
 #include "scenarios/assemble/scenario.h"
+#include "sim/plural.h"
 #include "sim/pool.h"
 
 /* Ranks the layout that the scenario has itself, where it says how the model is split (tp or pp):
@@ -248,7 +249,7 @@ static int tell(struct plan_command *p, const struct search_wish *wish, double s
     if (!a->output.json)
         fprintf(p->session->notes, "%s layout%s in %s\n",
                 format_count(p->search->counts.considered).s,
-                p->search->counts.considered == 1 ? "" : "s", format_time(seconds).s);
+                plural_s(p->search->counts.considered), format_time(seconds).s);
     return p->search->leader_count > 0 ? EXIT_OK : EXIT_NOTHING_FITS;
 }
 
@@ -256,11 +257,10 @@ static int tell(struct plan_command *p, const struct search_wish *wish, double s
 static int tell_shard(const struct plan_command *p)
 {
     const struct shard s = p->work->shard;
-    if (!p->work->rank)
-        fprintf(p->session->out,
-                "shard %u/%u is searched\n"
-                "when all are done: orrery merge ... --db FILE, with the %u databases\n",
-                s.index, s.count, s.count);
+    if (p->work->rank)
+        return EXIT_OK;
+    fprintf(p->session->out, "shard %u/%u is searched\n", s.index, s.count);
+    shard_tell_merge(p->session->out, &s);
     return EXIT_OK;
 }
 

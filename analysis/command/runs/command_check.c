@@ -5,6 +5,7 @@
 #include "analysis/tell/json/json.h"
 #include "models/step/simulate/step.h"
 #include "scenarios/assemble/scenario.h"
+#include "sim/plural.h"
 
 struct check_arguments {
     struct arguments line;
@@ -65,16 +66,16 @@ static int run(const void *line, struct session *session)
         json_check(scenario, refused ? refusal.text : NULL, fits, session->out);
     } else if (refused) {
         fprintf(session->out, "%s: no errors, %u warning%s, but 'orrery run' refuses it\n",
-                scenario->path, warnings, warnings == 1 ? "" : "s");
+                scenario->path, warnings, plural_s(warnings));
     } else if (code == EXIT_OK || code == EXIT_NOTHING_FITS) {
         fprintf(session->out, "%s: no errors, %u warning%s%s\n", scenario->path, warnings,
-                warnings == 1 ? "" : "s",
+                plural_s(warnings),
                 fits ? "" : ", but it does not fit in memory: 'orrery memory' says what fills it");
         tell_choices(session, scenario);
     } else {
-        fprintf(
-            session->out, "%s: %u error%s, %u warning%s\n", path, scenario->diagnostics.error_count,
-            scenario->diagnostics.error_count == 1 ? "" : "s", warnings, warnings == 1 ? "" : "s");
+        fprintf(session->out, "%s: %u error%s, %u warning%s\n", path,
+                scenario->diagnostics.error_count, plural_s(scenario->diagnostics.error_count),
+                warnings, plural_s(warnings));
     }
     scenario_destroy(scenario);
     return code;

@@ -10,6 +10,7 @@
 #include "analysis/tell/document/document_lines.h"
 #include "analysis/tell/report/report_trace.h"
 #include "scenarios/import/reader/import_open.h"
+#include "sim/plural.h"
 
 static int trouble(const struct session *session, const char *text, int code)
 {
@@ -90,8 +91,9 @@ int compare_trace(const struct compare_arguments *a, struct session *session, st
     if (!read_trace(a, arena, &trace, &error))
         return trouble(session, error.text, EXIT_REJECTED);
     if (trace.mended > 0)
-        fprintf(session->notes, "orrery compare: %s: %u bytes that are no text, read as '?'\n",
-                format_shown(a->trace).s, trace.mended);
+        fprintf(session->notes, "orrery compare: %s: %u byte%s that %s no text, read as '?'\n",
+                format_shown(a->trace).s, trace.mended, plural_s(trace.mended),
+                trace.mended == 1 ? "is" : "are");
     int code =
         load_scenario(&a->line, a->line.positional[0], &a->scenario, session, false, &scenario);
     if (code != EXIT_OK)

@@ -4,6 +4,7 @@
 #include "analysis/output/text/format.h"
 #include "analysis/study/study_report.h"
 #include "analysis/tell/json/json.h"
+#include "sim/plural.h"
 
 enum {
     REPLACED_BYTES = 256
@@ -58,9 +59,8 @@ static void print_time(const struct session *session, const struct study *study,
     size_t replications = 0, played = study->point_count - study_refused(study);
     for (size_t p = 0; p < study->point_count; p++)
         replications += study->points[p].replications;
-    fprintf(session->notes, "%zu %s, %zu %s in %s\n", played, played == 1 ? "point" : "points",
-            replications, replications == 1 ? "replication" : "replications",
-            format_time(seconds).s);
+    fprintf(session->notes, "%zu point%s, %zu replication%s in %s\n", played, plural_s(played),
+            replications, plural_s(replications), format_time(seconds).s);
 }
 
 int study_tell(const struct arguments *line, const struct study_output *to, struct session *session,

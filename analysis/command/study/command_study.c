@@ -14,6 +14,7 @@
 #include "analysis/study/study_store.h"
 #include "scenarios/language/file.h"
 #include "scenarios/language/source.h"
+#include "sim/plural.h"
 #include "sim/pool.h"
 
 enum {
@@ -255,16 +256,15 @@ static int play_points(struct command_run *run, struct study_player *player)
 static int tell_shard(const struct command_run *run, double seconds)
 {
     const struct study *study = &run->study;
-    const struct shard shard = study->options->shard;
-    size_t points = 0, replications = 0;
-    for (size_t p = 0; p < study->point_count; p++) {
+    const struct shard s = study->options->shard;
+    size_t points = 0, replications = 0, all = study->point_count;
+    for (size_t p = 0; p < all; p++) {
         points += study->points[p].replications > 0;
         replications += study->points[p].replications;
     }
-    fprintf(run->session->out,
-            "shard %u/%u: %zu of %zu points, %zu replications\n"
-            "when all are done: orrery merge ... --db FILE, with the %u databases\n",
-            shard.index, shard.count, points, study->point_count, replications, shard.count);
+    fprintf(run->session->out, "shard %u/%u: %zu of %zu point%s, %zu replication%s\n", s.index,
+            s.count, points, all, plural_s(all), replications, plural_s(replications));
+    shard_tell_merge(run->session->out, &s);
     fprintf(run->session->notes, "%s\n", format_time(seconds).s);
     return EXIT_OK;
 }

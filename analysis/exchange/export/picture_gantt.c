@@ -15,6 +15,7 @@
 #include "analysis/output/plot/plot.h"
 #include "analysis/output/text/format.h"
 #include "analysis/record/database/paced.h"
+#include "sim/plural.h"
 #include "sim/units.h"
 
 enum {
@@ -273,7 +274,7 @@ static void draw_page(struct pipeline_picture *p)
     snprintf(description, sizeof description,
              "The passes of %" PRId64 " row%s over %s, numbered by microbatch; hatched by cause "
              "where a GPU computes nothing. Waits are those of the mean rank.",
-             p->row_count, p->row_count == 1 ? "" : "s", format_time(seconds(p->last)).s);
+             p->row_count, plural_s((uint64_t)p->row_count), format_time(seconds(p->last)).s);
     plot_page_begin(p->plot.out, p->plot.left + WIDTH + RIGHT, draw_notes(p, false), p->name,
                     description);
     plot_heading(p->plot.out, p->plot.left, TITLE_Y, p->name);

@@ -6,6 +6,7 @@
 #include "analysis/output/plot/palette.h"
 #include "analysis/output/plot/plot.h"
 #include "analysis/output/text/format.h"
+#include "sim/plural.h"
 #include "sim/units.h"
 
 enum {
@@ -344,8 +345,8 @@ static void place_wires(struct map_picture *p)
 static void describe(const struct map_picture *p, char *text, size_t size)
 {
     size_t used = (size_t)snprintf(
-        text, size, "%" PRId64 " GPUs in %" PRId64 " %s, coloured by pipeline stage%s.", p->gpus,
-        p->nodes, p->nodes == 1 ? "node" : "nodes",
+        text, size, "%" PRId64 " GPU%s in %" PRId64 " node%s, coloured by pipeline stage%s.",
+        p->gpus, plural_s((uint64_t)p->gpus), p->nodes, plural_s((uint64_t)p->nodes),
         p->strips > 0 ? "; below them what their busiest wires carry" : "");
     for (size_t i = 0; i < p->kinds && used < size; i++)
         used += (size_t)snprintf(text + used, size - used, " The busiest %s used %s.", p->names[i],

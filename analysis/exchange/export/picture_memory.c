@@ -5,6 +5,7 @@
 #include "analysis/output/plot/palette.h"
 #include "analysis/output/plot/plot.h"
 #include "analysis/output/text/format.h"
+#include "sim/plural.h"
 
 enum {
     LEFT = 76,
@@ -112,7 +113,7 @@ static void describe(const struct memory_picture *p, char *text, size_t size)
     snprintf(text, size,
              "Memory at the peak of %zu pipeline stage%s by what holds it. A card gives %s; the "
              "fullest, stage %" PRId64 ", needs %s.",
-             p->count, p->count == 1 ? "" : "s", format_bytes(p->run->usable_hbm_bytes).s,
+             p->count, plural_s(p->count), format_bytes(p->run->usable_hbm_bytes).s,
              p->rows[full].stage, format_bytes(p->rows[full].peak_reserved_bytes).s);
 }
 

@@ -6,6 +6,7 @@
 
 #include "analysis/exchange/launch/launch_job.h"
 #include "analysis/output/text/version.h"
+#include "sim/plural.h"
 
 #define X(name) &launch_##name,
 const struct launch_kind *const launch_kinds[] = {
@@ -102,8 +103,8 @@ static void check_hosts(const struct launch_job *job, struct launch_text *text)
     if (job->gpus.hosts > hosts) {
         launch_say(text, LAUNCH_REFUSED,
                    "torchrun starts the same number of ranks on each host: %" PRIu64
-                   " ranks do not divide over %" PRIu64 " hosts of %" PRIu64 " GPUs",
-                   job->gpus.ranks, hosts, host);
+                   " ranks do not divide over %" PRIu64 " host%s of %" PRIu64 " GPU%s",
+                   job->gpus.ranks, hosts, plural_s(hosts), host, plural_s(host));
     } else if (job->gpus.hosts > 1 && job->gpus.host_gpus < host) {
         launch_say(text, LAUNCH_DIFFERS,
                    "%" PRIu64 " ranks do not fill hosts of %" PRIu64

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/output/text/format.h"
+#include "sim/plural.h"
 
 enum {
     NUMBER_MAX = 1000000000 /* of an environment variable */
@@ -143,4 +144,10 @@ bool shard_read(const char *text, struct shard *out, struct error *error)
         return error_set(error, "'%s' is no shard; write auto, or auto/n with the number of shards",
                          format_shown(text).s);
     return read_engine(stated, out, error);
+}
+
+void shard_tell_merge(FILE *out, const struct shard *shard)
+{
+    fprintf(out, "when all are done: orrery merge ... --db FILE, with the %u database%s\n",
+            shard->count, plural_s(shard->count));
 }

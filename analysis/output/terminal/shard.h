@@ -9,6 +9,8 @@
 #ifndef ORRERY_ANALYSIS_OUTPUT_TERMINAL_SHARD_H
 #define ORRERY_ANALYSIS_OUTPUT_TERMINAL_SHARD_H
 
+#include <stdio.h>
+
 #include "sim/error.h"
 
 enum {
@@ -22,5 +24,7 @@ struct shard {
 bool shard_read_stated(const char *text, struct shard *out, struct error *error);
 /* The same, "auto", and "auto/8" where the engine does not tell how many there are. */
 bool shard_read(const char *text, struct shard *out, struct error *error);
+/* How the databases of all shards become one. */
+void shard_tell_merge(FILE *out, const struct shard *shard);
 
 #endif

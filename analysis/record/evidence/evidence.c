@@ -7,6 +7,7 @@
 #include "models/lower/stage/lower.h"
 #include "models/profile/profile_time.h"
 #include "sim/list.h"
+#include "sim/plural.h"
 
 struct evidence_sum {
     const char *kernel;
@@ -70,7 +71,7 @@ static void add_collectives(const struct collective_use *uses, uint32_t count,
     for (uint32_t i = 0; i < count; i++) {
         const struct op_kernel whole = {
             .name = arena_format(sums->arena, "%s, %u in %u node%s", comm_op_names[uses[i].op],
-                                 uses[i].ranks, uses[i].nodes, uses[i].nodes == 1 ? "" : "s"),
+                                 uses[i].ranks, uses[i].nodes, plural_s(uses[i].nodes)),
             .evidence = evidence_of[uses[i].basis],
             .gpu_s = uses[i].gpu_s,
         };

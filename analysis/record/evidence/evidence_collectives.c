@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/output/text/format.h"
+#include "sim/plural.h"
 #include "sim/units.h"
 
 enum {
@@ -127,8 +128,7 @@ static bool same_group(const struct collective_use *a, const struct collective_u
 static const char *group_text(struct arena *arena, enum comm_op op, uint32_t ranks, uint32_t nodes)
 {
     return arena_format(arena, "%s among %" PRIu32 " rank%s of %" PRIu32 " node%s",
-                        comm_op_names[op], ranks, ranks == 1 ? "" : "s", nodes,
-                        nodes == 1 ? "" : "s");
+                        comm_op_names[op], ranks, plural_s(ranks), nodes, plural_s(nodes));
 }
 
 static bool asked_for(const struct collective_point *point, const struct collective_use *uses,
@@ -162,7 +162,7 @@ static void tell_unused(const struct collective_points *points, const struct col
                  arena_format(out->arena,
                               "%" PRIu32 " point%s of %s unused: the step asks for no "
                               "such collective near these sizes",
-                              next - i, next - i == 1 ? "" : "s",
+                              next - i, plural_s(next - i),
                               group_text(out->arena, p->op, p->ranks, p->nodes)));
     }
 }

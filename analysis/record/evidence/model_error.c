@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "models/sharding/sharding_kind.h"
+#include "sim/plural.h"
 
 static const struct measured_row measured[] = {
 #define ROW(id, source, software, card, kinds, month, gpus, hidden, native, log_error)             \
@@ -196,7 +197,7 @@ static const char *first_unseen(unsigned kinds)
 
 static int say_nearness(const struct model_error *error, char *out, size_t size)
 {
-    const char *plural = error->rows == 1 ? "" : "s";
+    const char *plural = plural_s(error->rows);
     switch (error->nearness) {
     case NEAR_RUN:
         return snprintf(out, size, "%u measured step%s of this release on this card, of such sizes",
@@ -231,9 +232,10 @@ const char *model_error_sentence(const struct model_error *error, char *out, siz
     const struct measured_row *m = error->nearest;
     if (m != NULL && length > 0 && (size_t)length < size)
         snprintf(out + length, size - (size_t)length,
-                 "; the nearest, %s (%" PRIu64 " GPUs), is predicted %.0f %% %s; the largest has "
-                 "%" PRIu64 " GPUs",
-                 m->id, m->step.gpus, 100.0 * fabs(expm1(-m->log_error)),
-                 m->log_error > 0.0 ? "too fast" : "too slow", error->largest->step.gpus);
+                 "; the nearest, %s (%" PRIu64 " GPU%s), is predicted %.0f %% %s; the largest has "
+                 "%" PRIu64 " GPU%s",
+                 m->id, m->step.gpus, plural_s(m->step.gpus), 100.0 * fabs(expm1(-m->log_error)),
+                 m->log_error > 0.0 ? "too fast" : "too slow", error->largest->step.gpus,
+                 plural_s(error->largest->step.gpus));
     return out;
 }

@@ -7,6 +7,7 @@
 #include "analysis/record/numbers/job_record.h"
 #include "analysis/record/numbers/record.h"
 #include "analysis/record/numbers/storage_use.h"
+#include "sim/plural.h"
 #include "sim/units.h"
 
 static const char *duration_key(struct arena *arena, const char *key, const struct duration *d)
@@ -170,7 +171,7 @@ static void take_skipped(const struct job_record *r, struct record *out)
             out->arena,
             "%s row%s of the trace struck nothing, the unit being out of the job (under repair, "
             "retired or standing by): the first at %s of exposed time, %s %" PRIu32 ", %s",
-            format_count(skipped->count).s, skipped->count == 1 ? "" : "s",
+            format_count(skipped->count).s, plural_s(skipped->count),
             format_time(skipped->first->at_s).s, failure_unit_names[cause->unit],
             skipped->first->unit, format_shown(cause->name).s),
     };

@@ -9,6 +9,7 @@
 #include "scenarios/catalogue/family.h"
 #include "scenarios/describe/describe.h"
 #include "sim/check.h"
+#include "sim/plural.h"
 
 #define PROFILES "profiles"
 #define PROFILES_SUFFIX ".db"
@@ -79,7 +80,7 @@ static void add_profiles(struct listing *l, const char *folder, struct arena *ar
         if (profile_read(arena, path, &profile, &error))
             add(l, PROFILES, arena_text(arena, entry->d_name),
                 arena_format(arena, "%s, %s: %u point%s", profile.head.facts.device,
-                             profile.head.date, profile.count, profile.count == 1 ? "" : "s"));
+                             profile.head.date, profile.count, plural_s(profile.count)));
     }
     if (files != NULL)
         closedir(files);

@@ -6,6 +6,7 @@
 
 #include "analysis/output/text/format.h"
 #include "analysis/tell/report/report_parts.h"
+#include "sim/plural.h"
 #include "sim/units.h"
 
 enum {
@@ -189,7 +190,7 @@ static void tell_chain(struct story *story, const struct interruption_row *one)
         tell(story, "; a spare stands in");
     if (one->strikes > 0) {
         tell(story, "; struck %" PRId64 " more time%s meanwhile", one->strikes,
-             one->strikes == 1 ? "" : "s");
+             plural_s((uint64_t)one->strikes));
     }
 }
 

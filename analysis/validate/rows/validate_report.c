@@ -7,6 +7,7 @@
 #include "analysis/output/text/format.h"
 #include "analysis/validate/table/validate_scale.h"
 #include "sim/check.h"
+#include "sim/plural.h"
 
 const char *const validate_oom_metric = "oom";
 
@@ -141,7 +142,7 @@ static void print_refused(const char *name, const struct source_score *s, FILE *
     if (s->refused == 0)
         return;
     memcpy(left, s->refusals, sizeof left);
-    fprintf(out, "%-18.18s refused %u of %u rows:", name, s->refused, s->rows);
+    fprintf(out, "%-18.18s refused %u of %u row%s:", name, s->refused, s->rows, plural_s(s->rows));
     for (unsigned told = 0; told < s->refused;) {
         unsigned most = 0;
         for (unsigned why = 1; why < REFUSAL_COUNT; why++)

@@ -7,6 +7,7 @@
 #include "analysis/record/numbers/statistics.h"
 #include "analysis/validate/rows/validate_run.h"
 #include "sim/check.h"
+#include "sim/plural.h"
 #include "sim/pool.h"
 
 /* Standard deviations that hold INTERVAL_PROBABILITY of a normal on both sides. */
@@ -309,9 +310,9 @@ void validate_report_intervals(const struct intervals *in, struct session *sessi
     FILE *out = session->out;
     fprintf(
         out,
-        "\n80 %% intervals: figures of the catalogue (%u draws) and the model's own error, as "
+        "\n80 %% intervals: figures of the catalogue (%u draw%s) and the model's own error, as "
         "if the source\nhad never measured; beside it what the other sources' rows here ask for\n",
-        in->draw_count);
+        in->draw_count, plural_s(in->draw_count));
     fprintf(out, "%-18s %6s %9s %10s %9s %12s %9s\n", "source", "rows", "figures", "own error",
             "covered", "others ask", "covered");
     for (uint32_t i = 0; i < in->source_count; i++) {
@@ -325,12 +326,14 @@ void validate_report_intervals(const struct intervals *in, struct session *sessi
             percent_or_dash(in->coverage).s);
     fprintf(out, "own error by these rows: %s", percent_or_dash(in->own_spread).s);
     if (in->pairs.pairs > 0)
-        fprintf(out,
-                "; %s of its variance shared by layouts of one model on one machine\n"
-                "%u pairs of layouts in %u groups: %u ties; of %u others the one called faster was "
-                "so in %s\n(called with %s in the mean)",
-                percent_or_dash(in->shared_ratio).s, in->pairs.pairs, in->pairs.groups,
-                in->pairs.ties, in->pairs.decided, percent_or_dash(in->pairs.right_ratio).s,
-                percent_or_dash(in->pairs.mean_called).s);
+        fprintf(
+            out,
+            "; %s of its variance shared by layouts of one model on one machine\n"
+            "%u pair%s of layouts in %u group%s: %u tie%s; of %u other%s the one called faster was "
+            "so in %s\n(called with %s in the mean)",
+            percent_or_dash(in->shared_ratio).s, in->pairs.pairs, plural_s(in->pairs.pairs),
+            in->pairs.groups, plural_s(in->pairs.groups), in->pairs.ties, plural_s(in->pairs.ties),
+            in->pairs.decided, plural_s(in->pairs.decided),
+            percent_or_dash(in->pairs.right_ratio).s, percent_or_dash(in->pairs.mean_called).s);
     fputc('\n', out);
 }

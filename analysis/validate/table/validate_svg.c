@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/output/plot/plot.h"
+#include "sim/plural.h"
 
 enum {
     FRAME = 320, /* of a square panel */
@@ -220,7 +221,8 @@ static void draw_missing(const struct scatter_picture *p)
     char text[64];
     if (p->scores->all.refused == 0)
         return;
-    snprintf(text, sizeof text, "%u rows refused, not drawn", p->scores->all.refused);
+    snprintf(text, sizeof text, "%u row%s refused, not drawn", p->scores->all.refused,
+             plural_s(p->scores->all.refused));
     plot_text(p->out, plot.left + plot.width - 8.0, plot.top + plot.height - 10.0, "end", text);
 }
 

@@ -6,6 +6,7 @@
 
 #include "scenarios/language/file.h"
 #include "scenarios/language/source.h"
+#include "sim/plural.h"
 
 /* The number of "stem.N.et", as it is written without zeros in front; -1: the name is another. */
 static long rank_of_name(const char *name, const char *stem)
@@ -57,9 +58,10 @@ static bool count_ranks(struct arena *arena, const char *prefix, uint32_t *count
     for (uint32_t rank = 0; good && rank < *count; rank++)
         if (!there[rank])
             return error_set(error,
-                             "%s.%u.et is missing: there are %u such files, so 0 to %u are "
+                             "%s.%u.et is missing: there %s %u such file%s, so 0 to %u are "
                              "expected",
-                             shown, rank, *count, *count - 1);
+                             shown, rank, *count == 1 ? "is" : "are", *count, plural_s(*count),
+                             *count - 1);
     return good;
 }
 

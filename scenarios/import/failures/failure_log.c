@@ -7,6 +7,7 @@
 #include "scenarios/import/failures/failure_log_state.h"
 #include "scenarios/language/names.h"
 #include "sim/list.h"
+#include "sim/plural.h"
 
 uint64_t failure_log_units(const struct failure_rules *rules, enum failure_unit kind)
 {
@@ -230,9 +231,9 @@ bool failure_log_read(struct arena *arena, struct import_file file,
         return false;
     if (r.count == 0)
         return error_set(error,
-                         "%s: no failure in it (%" PRIu32 " lines tell of something else, %" PRIu32
+                         "%s: no failure in it (%" PRIu32 " line%s of something else, %" PRIu32
                          " of failures without their moment)",
-                         file.path, out->passed, out->endless);
+                         file.path, out->passed, plural_s(out->passed), out->endless);
     if (!number_units(&r) || !cut_watch(&r))
         return false;
     qsort(r.sights, r.count, sizeof *r.sights, compare_sights);

@@ -14,6 +14,7 @@
 
 #include "scenarios/import/failures/failure_log_state.h"
 #include "scenarios/import/reader/time_stamp.h"
+#include "sim/plural.h"
 
 enum {
     FIELDS_MAX = 256,
@@ -231,7 +232,8 @@ static bool read_table_row(struct failure_reading *r, char *line, const struct s
     char *fields[FIELDS_MAX];
     const unsigned count = cut_fields(line, fields);
     if (count != table->width)
-        return import_text_bad(&r->text, "%u fields, but the header has %u", count, table->width);
+        return import_text_bad(&r->text, "%u field%s, but the header has %u", count,
+                               plural_s(count), table->width);
     if (strchr(fields[table->job - 1], '.') != NULL)
         return true; /* a step of a job */
     return read_job(

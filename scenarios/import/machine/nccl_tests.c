@@ -7,6 +7,7 @@
 
 #include "scenarios/import/machine/nccl_tests_state.h"
 #include "scenarios/language/source.h"
+#include "sim/plural.h"
 
 enum {
     WORDS_MAX = 40,
@@ -356,9 +357,9 @@ static bool read_row(struct nccl_text *t, char *line)
     /* -S 1 adds a timestamp of one or two words at the end */
     if (count < t->width || count > t->width + 2 || count > WORDS_MAX)
         return import_text_bad(&r->text,
-                               "%u words, and the header has %u columns: the row is cut "
+                               "%u word%s, and the header has %u columns: the row is cut "
                                "or mixed with another output",
-                               count, t->width);
+                               count, plural_s(count), t->width);
     const char *size = words[t->halves[0].of[NCCL_COLUMN_SIZE] - 1];
     const char *word = words[t->halves[0].of[NCCL_COLUMN_TYPE] - 1], *type = nccl_tests_type(word);
     if (!import_text_number(size, &times.bytes) || times.bytes < 0.0 ||

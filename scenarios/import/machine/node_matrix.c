@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "scenarios/import/machine/node_topology.h"
+#include "sim/plural.h"
 
 enum {
     COLUMNS_MAX = NODE_GPUS_MAX + NODE_NICS_MAX,
@@ -75,7 +76,8 @@ static bool read_row(struct matrix *m, unsigned row, char **words, unsigned coun
     if (m->seen[row])
         return import_text_bad(&m->text, "this row stands twice");
     if (count < m->columns + 1)
-        return import_text_bad(&m->text, "%u cells of %u: the row is cut", count - 1, m->columns);
+        return import_text_bad(&m->text, "%u cell%s of %u: the row is cut", count - 1,
+                               plural_s(count - 1), m->columns);
     m->seen[row] = true;
     for (unsigned i = 0; i < m->columns; i++) {
         if (!read_cell(m, words[1 + i], &m->cells[row][i]))

@@ -372,11 +372,11 @@ static void test_recompute_layers(void **state)
     c.layout.recompute = RECOMPUTE_UNIFORM;
     c.layout.recompute_layers = 2;
     c.layout.data.sharding = &sharding_fsdp;
-    only(&c, false, key, "fsdp gathers 1 layers at once, no multiple of uniform's 2");
+    only(&c, false, key, "fsdp gathers 1 layer at once, no multiple of uniform's 2");
     c.layout.data.fsdp_unit_layers = 4;
     only(&c, false, NULL, NULL);
     c.layout.data.sharding = &sharding_zero_3; /* layer by layer, whatever the units of fsdp are */
-    only(&c, false, key, "zero-3 gathers 1 layers at once, no multiple of uniform's 2");
+    only(&c, false, key, "zero-3 gathers 1 layer at once, no multiple of uniform's 2");
 }
 
 /* Of a card with all curves the remedy is a kernel that takes them, else the 16-bit operands. */

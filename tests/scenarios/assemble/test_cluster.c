@@ -44,7 +44,7 @@ static void test_counts(void **state)
          "gpus alone, or 14 GPUs for 7 of each node\n"},
         {"gpus: 5, nodes: 1", 1, 5, 8, NULL},
         {"gpus: 9, nodes: 1", 0, 0, 0,
-         "2:53: cluster.gpus: 1 nodes of 8 GPUs have 8; give nodes or gpus alone\n"},
+         "2:53: cluster.gpus: 1 node of 8 GPUs has 8; give nodes or gpus alone\n"},
         {"nodes: 524289, fabric: ib-ndr-8x400", 0, 0, 0,
          "2:54: cluster: more than 4194304 GPUs cannot be simulated\n"},
         {"nodes: 2, fabric: {name: ib-ndr-8x400, nics: 16}", 0, 0, 0,

@@ -356,9 +356,8 @@ static void test_slurm_without_ends(void **state)
     assert_int_equal(r.log.endless, 1);
     assert_int_equal(r.log.passed, 1);
     arena_destroy(r.arena);
-    refused(
-        "JobID|State|End|NodeList\n1|NODE_FAIL|Unknown|n1\n", &failure_format_slurm,
-        "no failure in it (0 lines tell of something else, 1 of failures without their moment)");
+    refused("JobID|State|End|NodeList\n1|NODE_FAIL|Unknown|n1\n", &failure_format_slurm,
+            "no failure in it (0 lines of something else, 1 of failures without their moment)");
     refused("JobID|State|End|NodeList\n1|NODE_FAIL|soon|n1\n", &failure_format_slurm,
             "end: 'soon' is no moment");
 }

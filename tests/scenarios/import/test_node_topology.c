@@ -102,7 +102,7 @@ static void test_hostile_matrices(void **state)
     refused(node_topology_matrix, "hello\n", "no matrix");
     refused(node_topology_matrix, "GPU0 GPU1\nGPU0 X NV18\n", "row of GPU1 is missing");
     refused(node_topology_matrix, "GPU0 GPU1\nGPU0 X NV18\nGPU1 NV12 X\n", "node:3: the matrix is");
-    refused(node_topology_matrix, "GPU0 GPU1\nGPU0 X NV18\nGPU1 NV18\n", "1 cells of 2");
+    refused(node_topology_matrix, "GPU0 GPU1\nGPU0 X NV18\nGPU1 NV18\n", "1 cell of 2");
     refused(node_topology_matrix, "GPU0 GPU1\nGPU0 X NV18\nGPU0 X NV18\n", "stands twice");
     refused(node_topology_matrix, "GPU0 GPU1\nGPU0 NV18 X\n", "X stands where");
     refused(node_topology_matrix, "GPU0 GPU1\nGPU0 X X\n", "X stands where");

@@ -560,6 +560,8 @@ END
     expect 0 "$ORRERY" plan own.yaml --json --set layout.recompute=none --measured step=1us
     said "standard errors from the forecast of that scenario"
     jq -e '[.layouts[] | .forecast_step_time_s] | min > 0' out
+    expect 0 "$ORRERY" run own.yaml --json --no-db --set layout.recompute=none --measured "step=${own}s" --measured "step=$(jq -n "$own * 1.21")s"
+    jq -e --argjson own "$own" '.uncertainty | .step_time_s.p50 / $own / 1.1 - 1 | fabs < 1e-6' out
     expect 0 "$ORRERY" plan own.yaml --set layout.recompute=none --measured "step=${own}s"
     grep -q "^  own .* $(awk -v s="$own" 'BEGIN { printf "%#.3g", s * 1000 }') ms" out
     # What a file leaves open was chosen for the step that was measured (here: chunks of a stage): as

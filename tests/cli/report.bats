@@ -106,6 +106,16 @@ SCENARIO
     jq -S "$keys" run.json >a
     jq -S "$keys" out >b
     cmp a b
+    # what was chosen and every warning, that of groups that share wires in lock-step too
+    printf '%s\n' "model: {preset: llama2-7b}" "cluster: {gpu: rtx5090-32gb, gpus: 16}" \
+        "training: {sequence: 4096, global_batch: 128}" "software: torchtitan" \
+        "layout: {tp: 1, pp: 4, microbatch: 4, sharding: zero-2, schedule: zb-h1}" >s.yaml
+    expect 4 "$ORRERY" run s.yaml --db w.db --json
+    jq -S '{warnings, choices}' out >a
+    jq -e '(.warnings | map(select(contains("lock-step"))) | length == 1) and (.choices | length) > 2' out
+    expect 0 "$ORRERY" report w.db --json
+    jq -S '{warnings, choices}' out >b
+    cmp a b
     expect 0 "$ORRERY" study "$hello" --vary layout.microbatch=1,2 --db s.db --json
     jq -S 'del(.seconds)' out >a
     expect 0 "$ORRERY" report s.db --json

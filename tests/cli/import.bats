@@ -108,6 +108,64 @@ taken_back() { # kind, file, options of import
     expect 0 "$ORRERY" check replayed.yaml --set cluster.nodes=8
 }
 
+@test "what a log says of repairs stands in the laws; what it does not say is counted" {
+    {
+        echo "at,unit_kind,unit,cause,repair"
+        for day in 1 2 3 4; do echo "${day}d,gpu,$day,HBM,2h"; done
+        printf '5d,node,1,PSU,1h\n6d,node,2,PSU,5h\n7d,node,3,PSU,3h\n8d,node,4,PSU,0s\n9d,node,5,PSU,\n'
+        printf '10d,nic,1,link,\n11d,job,0,software,1h\n'
+    } >log.csv
+    taken_back failures log.csv --start 2026-01-01 --end 2026-02-01
+    echo "12d,domain,0,power,4h" >>log.csv
+    expect 0 "$ORRERY" import failures log.csv --gpus 64 --start 2026-01-01 --end 2026-02-01
+    shows "# 2 failures without a repair: as the other rows of the cause, and where none states one, recovery.repair"
+    shows "# left out: 1 repair of jobs: no node is repaired"
+    grep -A1 'cause: "HBM"' out | grep -qF ', repair: {law: fixed, mean: 2h}}'
+    grep -A3 'cause: "HBM"' out | grep -qxF '    # repair: 4 of 4, all alike'
+    grep 'cause: "PSU"' out | grep -qF ', in_place: 0.25, repair: {law: exponential, mean: 3h}}'
+    shows '    # repair: 3 of 5; mean +- 58 %; 1 of 0s, which a restart repairs; 1 without one are repaired as these'
+    grep 'cause: "link"' out | lacks repair -
+    grep 'cause: "software"' out | lacks repair -
+    grep '"power"' out | grep -qF ', repair: {law: fixed, mean: 4h}'
+    sed -i 's/,[^,]*$//' log.csv # without the column
+    expect 0 "$ORRERY" import failures log.csv --gpus 64 --start 2026-01-01 --end 2026-02-01
+    lacks repair out
+}
+
+# Repairs of 3 h on the mean, one spare: by the 24 h of recovery.repair the job would wait most of the time.
+@test "weeks of the laws of a log are as the weeks of its replay, repairs and all" {
+    {
+        echo "at,unit_kind,unit,cause,repair"
+        awk 'BEGIN {
+            srand(1)
+            for (i = 1; i <= 240; i++) {
+                at += -6 * log(1 - rand())
+                printf "%.3fh,node,%d,PSU,%.3fh\n", at, int(rand() * 64), -3 * log(1 - rand())
+            }
+        }'
+    } >log.csv
+    expect 0 "$ORRERY" import failures log.csv --gpus 512 --start 2026-01-01 --end 2026-03-02 --output trace.csv
+    # The known mean comes back within three of its errors.
+    awk '/repair: .*mean: / {sub(/.*mean: /, ""); mean = $0 + 0}
+         /# repair: .* mean \+- / {sub(/.* mean \+- /, ""); error = $0 / 100}
+         END {exit !(error > 0.02 && error < 0.12 && mean > 3 * (1 - 3 * error) && mean < 3 * (1 + 3 * error))}' out
+    sed 's/nodes: 1/nodes: 64/; s/global_batch: 64/global_batch: 512/' "$hello" >base.yaml
+    printf 'run: {duration: 60d}\nrecovery: {policy: warm-spare, spares: 1}\ncheckpoint: {interval: 10min}\n' >>base.yaml
+    cat base.yaml out >laws.yaml
+    { cat base.yaml; echo "failures: [{cause: log, law: trace, trace: trace.csv}]"; } >replayed.yaml
+    expect 0 "$ORRERY" study laws.yaml --seeds 32 --db laws.db
+    expect 0 "$ORRERY" run replayed.yaml --db replayed.db
+    # P10 to P90 of the seeds are 2.56 standard deviations of a normal law: within four of them, beside the mean.
+    local metric column
+    for metric in goodput wait_s failures; do
+        column=$metric
+        [ "$metric" != goodput ] || column=goodput_ratio
+        sql laws.db "attach 'replayed.db' as r; select abs((select $column from r.run) - mean) < 4 * (p90 - p10) / 2.56
+            from study_summary where metric = '$metric'" | grep -qx 1
+    done
+    [ "$(sql replayed.db "select wait_s between 1e5 and 1e6 from run")" = 1 ] # of 5,184,000 s
+}
+
 @test "whatever an import of failures prints, a scenario takes" {
     {
         echo "at,unit_kind,unit,cause"

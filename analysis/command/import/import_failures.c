@@ -78,11 +78,12 @@ static const char **name_causes(struct arena *arena, const struct failure_fit *f
     return names;
 }
 
-static void print_law(FILE *out, const struct duration_fit *fit)
+/* `mean` is how the section spells it: mtbf of lives, mean of repairs. */
+static void print_law(FILE *out, const struct duration_fit *fit, const char *mean)
 {
-    char mtbf[TEXT_BYTES];
-    quantity_write(PARAM_TIME, fit->duration.mean_s, mtbf, sizeof mtbf);
-    fprintf(out, "law: %s, mtbf: %s", duration_law_names[fit->duration.law], mtbf);
+    char text[TEXT_BYTES];
+    quantity_write(PARAM_TIME, fit->duration.mean_s, text, sizeof text);
+    fprintf(out, "law: %s, %s: %s", duration_law_names[fit->duration.law], mean, text);
     if (duration_has_shape(fit->duration.law))
         fprintf(out, ", shape: %.3g", fit->duration.shape);
 }
@@ -101,9 +102,59 @@ static void print_others(FILE *out, const struct failure_fit *fit)
         if (i == fit->best || !isfinite(other->criterion))
             continue;
         fputs("    # ", out);
-        print_law(out, other);
+        print_law(out, other, "mtbf");
         fprintf(out, ": AICc %.1f higher\n", other->criterion - fit->fits[fit->best].criterion);
     }
+}
+
+/* The errors that are known, behind the name of what they are of. */
+static void print_errors(FILE *out, const struct duration_fit *fit, const char *mean)
+{
+    fprintf(out, "%s", mean);
+    print_error(out, fit->mean_error);
+    if (duration_has_shape(fit->duration.law)) {
+        fputs(", shape", out);
+        print_error(out, fit->shape_error);
+    }
+}
+
+static bool has_repair(const struct failure_fit *fit)
+{
+    return fit->unit_kind != UNIT_JOB && fit->repair.told + fit->repair.in_place > 0;
+}
+
+/* As keys of a cause: the share that a restart repairs, and how long the others take. */
+static void print_repair(FILE *out, const struct failure_fit *fit)
+{
+    const struct failure_repair *repair = &fit->repair;
+    if (!has_repair(fit))
+        return;
+    if (repair->in_place > 0)
+        fprintf(out, ", in_place: %.6g",
+                (double)repair->in_place / (repair->told + repair->in_place));
+    if (repair->told > 0) {
+        fputs(", repair: {", out);
+        print_law(out, &repair->fit, "mean");
+        fputc('}', out);
+    }
+}
+
+static void print_repair_basis(FILE *out, const struct failure_fit *fit)
+{
+    const struct failure_repair *repair = &fit->repair;
+    const uint32_t silent = fit->failures - repair->told - repair->in_place;
+    if (!has_repair(fit))
+        return;
+    fprintf(out, "    # repair: %u of %u", repair->told, fit->failures);
+    if (repair->told > 0 && repair->fit.duration.law == DURATION_FIXED)
+        fputs(", all alike", out);
+    else if (repair->told > 0)
+        print_errors(out, &repair->fit, "; mean");
+    if (repair->in_place > 0)
+        fprintf(out, "; %u of 0s, which a restart repairs", repair->in_place);
+    if (silent > 0)
+        fprintf(out, "; %u without one are repaired as these", silent);
+    fputc('\n', out);
 }
 
 static void print_cause(FILE *out, const struct failure_fit *fit, const char *cause)
@@ -115,21 +166,21 @@ static void print_cause(FILE *out, const struct failure_fit *fit, const char *ca
         format_quoted(out, cause);
         fprintf(out,
                 ": %u of a %s, whose number the log does not tell: mtbf is that number x the "
-                "watch / %u\n",
+                "watch / %u",
                 fit->failures, unit, fit->failures);
+        print_repair(out, fit);
+        fputc('\n', out);
         return;
     }
     fputs("  - {cause: ", out);
     format_quoted(out, cause);
     fprintf(out, ", unit: %s, ", unit);
-    print_law(out, best);
-    fprintf(out, "}\n    # %u of %.0f; mtbf", fit->failures, fit->units);
-    print_error(out, best->mean_error);
-    if (duration_has_shape(best->duration.law)) {
-        fputs(", shape", out);
-        print_error(out, best->shape_error);
-    }
+    print_law(out, best, "mtbf");
+    print_repair(out, fit);
+    fprintf(out, "}\n    # %u of %.0f; ", fit->failures, fit->units);
+    print_errors(out, best, "mtbf");
     fputc('\n', out);
+    print_repair_basis(out, fit);
     print_others(out, fit);
 }
 
@@ -184,6 +235,28 @@ static void print_years(FILE *out, const struct failure_years *years)
                 years->turned_line);
 }
 
+/* Rows without a repair beside rows that state one, and repairs that no law takes. */
+static void print_repairs(FILE *out, const struct told *told)
+{
+    uint32_t silent = 0, stated = 0, jobs = 0;
+    for (uint32_t i = 0; i < told->count; i++) {
+        const struct failure_fit *fit = &told->fits[i];
+        const uint32_t own = fit->repair.told + fit->repair.in_place;
+        stated += own;
+        if (fit->unit_kind == UNIT_JOB)
+            jobs += own;
+        else
+            silent += fit->failures - own;
+    }
+    if (stated > 0 && silent > 0)
+        fprintf(out,
+                "# %u failure%s without a repair: as the other rows of the cause, and where none "
+                "states one, recovery.repair\n",
+                silent, plural(silent));
+    if (jobs > 0)
+        fprintf(out, "# left out: %u repair%s of jobs: no node is repaired\n", jobs, plural(jobs));
+}
+
 static void print_yaml(FILE *out, const struct told *told)
 {
     char watch[TEXT_BYTES];
@@ -194,6 +267,7 @@ static void print_yaml(FILE *out, const struct told *told)
             plural_s(told->rules->gpus), told->rules->gpus_per_node,
             told->log->end_told ? "" : "; the watch ends with the log's last moment");
     print_left_out(out, told);
+    print_repairs(out, told);
     print_years(out, &told->log->years);
     for (uint32_t i = 0; i < told->count; i++)
         fitted = fitted || told->fits[i].units > 0.0;

@@ -44,16 +44,48 @@ static void take_lives(const struct failure_record *rows, uint32_t count, double
     live(out, PART_NONE, watched_s, units - struck);
 }
 
+/* All laws by their number; the index of the best. */
+static unsigned fit_laws(const struct lives *lives, struct duration_fit fits[FAILURE_LAWS])
+{
+    unsigned best = 0;
+    for (unsigned i = 0; i < FAILURE_LAWS; i++) {
+        duration_fit(DURATION_FIXED + 1 + (int)i, lives->rows, lives->count, &fits[i]);
+        if (fits[i].criterion < fits[best].criterion)
+            best = i;
+    }
+    return best;
+}
+
 static void fit_cause(struct arena *arena, const struct failure_log *log,
                       const struct failure_record *rows, struct failure_fit *fit)
 {
     struct lives lives = {ARENA_ARRAY(arena, struct duration_sample, 2 * fit->failures + 1), 0};
     take_lives(rows, fit->failures, fit->units, log->watched_s, &lives);
-    for (unsigned i = 0; i < FAILURE_LAWS; i++) {
-        duration_fit(DURATION_FIXED + 1 + (int)i, lives.rows, lives.count, &fit->fits[i]);
-        if (fit->fits[i].criterion < fit->fits[fit->best].criterion)
-            fit->best = i;
+    fit->best = fit_laws(&lives, fit->fits);
+}
+
+/* Repairs are whole durations, none of them cut by the watch. */
+static void fit_repairs(struct arena *arena, const struct failure_record *rows,
+                        struct failure_fit *fit)
+{
+    struct failure_repair *repair = &fit->repair;
+    struct lives lives = {ARENA_ARRAY(arena, struct duration_sample, fit->failures), 0};
+    struct duration_fit fits[FAILURE_LAWS];
+    bool alike = true;
+    for (uint32_t i = 0; i < fit->failures; i++) {
+        repair->in_place += rows[i].repair_s == 0.0;
+        if (!(rows[i].repair_s > 0.0))
+            continue;
+        lives.rows[lives.count++] = (struct duration_sample){PART_WHOLE, rows[i].repair_s, 1.0};
+        alike = alike && rows[i].repair_s == lives.rows[0].s;
     }
+    repair->told = lives.count;
+    if (lives.count == 0)
+        return;
+    if (alike)
+        repair->fit.duration = (struct duration){DURATION_FIXED, lives.rows[0].s, 0.0};
+    else
+        repair->fit = fits[fit_laws(&lives, fits)];
 }
 
 static int most_first(const void *left, const void *right)
@@ -100,6 +132,7 @@ bool failure_fit(struct arena *arena, const struct failure_log *log,
         qsort(own, filled, sizeof *own, compare_units);
         if (fits[c].units > 0.0)
             fit_cause(arena, log, own, &fits[c]);
+        fit_repairs(arena, own, &fits[c]);
     }
     qsort(fits, causes, sizeof *fits, most_first);
     *out = fits;

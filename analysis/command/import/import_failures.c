@@ -252,9 +252,10 @@ static void print_repairs(FILE *out, const struct told *told)
         fprintf(out,
                 "# %u failure%s without a repair: as the other rows of the cause, and where none "
                 "states one, recovery.repair\n",
-                silent, plural(silent));
+                silent, plural_s(silent));
     if (jobs > 0)
-        fprintf(out, "# left out: %u repair%s of jobs: no node is repaired\n", jobs, plural(jobs));
+        fprintf(out, "# left out: %u repair%s of jobs: no node is repaired\n", jobs,
+                plural_s(jobs));
 }
 
 static void print_yaml(FILE *out, const struct told *told)

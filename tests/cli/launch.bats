@@ -290,3 +290,101 @@ QWEN
     said "which is read"
     expect 1 "$ORRERY" export "$hello" --launch megatron --output /nowhere/x.sh
 }
+
+# tight FRAMEWORK KEY=VALUE...: the script of a layout whose head takes what its cards have not
+tight() {
+    local framework=$1
+    shift
+    "$ORRERY" export tight.yaml --launch "$framework" "$@"
+}
+write_tight() {
+    cat >tight.yaml <<'TIGHT'
+model: llama3-8b
+cluster: {gpu: h100-80gb-sxm, gpus: 64}
+training: {sequence: 32768, global_batch: 64}
+layout: {tp: 1, pp: 1, microbatch: 1, recompute: full}
+software: megatron
+TIGHT
+}
+
+@test "a key of software that no option says is told, and refused where it fills the card" {
+    write_tight
+    flagship="$SCENARIOS/llama3-405b-16384xh100.yaml"
+    for framework in $frameworks; do # cards that hold both
+        expect 0 tight $framework --set "software={profile: $framework, loss_chunks: 8}" --set training.sequence=8192
+        said "note: $framework: software.loss_chunks is 8 here and 1 in the profile $framework: no option of the script says it"
+        shows "# Differs  software.loss_chunks is 8 here and 1 in the profile"
+        cp out one.sh
+        expect 0 tight $framework --set "software={profile: $framework}" --set training.sequence=8192
+        lacks loss_chunks out
+        ! cmp -s out one.sh || false
+    done
+    expect 3 tight megatron --set "software={profile: megatron, loss_chunks: 8}"
+    said "with software.loss_chunks=1, as in the profile, it does not fit in memory: stage 0 needs 92.1 GiB a card and 79.2 GiB are usable; 64.7 GiB were simulated"
+    [ ! -s out ]
+    expect 3 "$ORRERY" export "$flagship" --launch megatron
+    said "with software.save_norm_input=true, as in the profile, it does not fit in memory: stage 1 needs 87.1 GiB a card"
+    expect 4 "$ORRERY" memory "$flagship" --set software.save_norm_input=true
+    grep -q "87.1 GiB" out # the same ledger
+    "$ORRERY" run "$flagship" --db f.db --detail summary >out 2>err
+    expect 3 "$ORRERY" export f.db --launch megatron
+    said "software.save_norm_input is false here and true in the profile megatron"
+}
+
+@test "a layout that does not fit in memory: its script says so" {
+    write_tight
+    expect 0 tight megatron
+    said "note: megatron: it does not fit in memory: stage 0 needs 92.1 GiB a card and 79.2 GiB are usable; \`orrery memory\` says what fills it"
+    shows "# Yours    it does not fit in memory: stage 0 needs 92.1 GiB a card"
+    expect 0 tight megatron --json
+    holds refused 0
+    holds 'notes[0].weight' yours
+    [[ "$(sql :memory: "select json_extract(readfile('out'), '\$.notes[0].text')")" == "it does not fit in memory"* ]]
+    expect 0 tight megatron --set training.sequence=8192
+    lacks "does not fit" err
+}
+
+# written POLICY...: the script of weeks, and the steps after which a run of them saves to storage first
+written() {
+    local tier=$1 first every
+    shift
+    rm -f w.db
+    "$ORRERY" run "$weeks" "$@" --db w.db >out 2>err
+    first=$(sql w.db "select coalesce(min(step), 0) from checkpoint where tier = '$tier'")
+    expect 0 "$ORRERY" export "$weeks" --launch megatron "$@"
+    every=$(sed -n 's/^SAVE_EVERY=${SAVE_EVERY:-\([0-9]*\)}.*/\1/p' out)
+    [ "${every:-0}" = "$first" ] || { echo "SAVE_EVERY is $every, a run saves after $first steps"; return 1; }
+    cp out by_scenario.sh
+    expect 0 "$ORRERY" export w.db --launch megatron
+    cmp out by_scenario.sh
+}
+
+@test "saves are written as the weeks were simulated" {
+    weeks="$SCENARIOS/weeks/async-vs-sync.yaml"
+    written pfs
+    shows "--async-save"
+    said "is 10.0 min of work in simulated steps of 10.0 s: the interval of the scenario"
+    written pfs --set checkpoint.interval=1h
+    written pfs --set checkpoint.interval=1s
+    shows "SAVE_EVERY=\${SAVE_EVERY:-1}"
+    written pfs --set checkpoint.interval=optimal
+    said "the optimal interval, as \`orrery run\` finds it"
+    written pfs --set "checkpoint={policy: sync, storage: pfs, interval_steps: 7}"
+    shows "--save-interval"
+    lacks async-save out
+    written pfs --set "checkpoint={policy: multi-level}"
+    said "copies in memory are not written (checkpoint.policy=multi-level)"
+    written none --set "checkpoint={policy: none}"
+    said "nothing is saved, as was simulated"
+    lacks "--save" out
+    expect 0 "$ORRERY" export "$weeks" --launch megatron --set layout.tp=2 # does not fit
+    said "SAVE_EVERY=50 was not simulated: this layout has no step time"
+    expect 0 "$ORRERY" export "$hello" --launch megatron
+    said "SAVE_EVERY=50 was not simulated: the scenario has no weeks"
+}
+
+@test "plan: the script of the first layout knows its weeks and keys as well" {
+    expect 0 "$ORRERY" plan "$SCENARIOS/weeks/async-vs-sync.yaml" --launch megatron --set "software={profile: megatron, bucket: 100MB}"
+    said "software.bucket is 100MB here and 160MB in the profile megatron"
+    grep -q "SAVE_EVERY=[0-9]* is .* of work in simulated steps" err
+}

@@ -159,7 +159,7 @@ static void launch_all(struct query *query)
     CHECK(scenario != NULL || error.text[0] != '\0');
     for (unsigned i = 0; scenario != NULL && i < launch_kind_count; i++) {
         struct launch_text text;
-        launch_write(launch_kinds[i], &scenario->configuration, scenario->arena, &text);
+        launch_write(launch_kinds[i], &scenario->configuration, NULL, scenario->arena, &text);
         CHECK(text.refused == (text.line_count == 0));
     }
     scenario_destroy(scenario);

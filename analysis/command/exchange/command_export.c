@@ -100,10 +100,12 @@ static int write(const struct export_arguments *arguments, struct session *sessi
                  const struct scenario *scenario)
 {
     const struct launch_kind *kind = launch_kinds[arguments->launch];
+    struct launch_beside beside;
     struct launch_text text;
     struct output output;
     struct error error = {""};
-    launch_write(kind, &scenario->configuration, scenario->arena, &text);
+    launch_beside_find(scenario, scenario->arena, &beside);
+    launch_write(kind, &scenario->configuration, &beside, scenario->arena, &text);
     tell(kind, &text, session->notes);
     const int code = text.refused ? EXIT_REJECTED : EXIT_OK;
     if (arguments->output == NULL) {

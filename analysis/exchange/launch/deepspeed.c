@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/exchange/launch/launch_job.h"
+#include "analysis/exchange/launch/launch_saves.h"
 
 static void check(const struct launch_job *job, struct launch_text *text)
 {
@@ -48,6 +49,7 @@ static void write_variables(const struct launch_job *job, struct launch_text *te
     launch_line(text, "DATA=${DATA:?prefix of the tokenized data}");
     launch_line(text, "TOKENIZER=${TOKENIZER:?Hugging Face name or folder of the tokenizer}");
     launch_common_variables(job, text);
+    launch_saves_variables(job, text);
     if (job->c->model.position == POSITION_ROPE)
         launch_variable(text, "ROPE_BASE", "500000", "rotary base: as your model has it");
     launch_variable(text, "CONFIG", "ds.json", "is written here; all hosts must see it");
@@ -189,9 +191,11 @@ static void write_training(const struct launch_job *job, struct launch_text *tex
     launch_note_adapter(job, text);
     launch_option(text, "--train-iters \"$STEPS\"");
     launch_option(text, "--lr \"$LR\"");
-    launch_option(text, "--save \"$CHECKPOINTS\"");
-    launch_option(text, "--load \"$CHECKPOINTS\"");
-    launch_option(text, "--save-interval \"$SAVE_EVERY\"");
+    if (launch_saves_any(job)) {
+        launch_option(text, "--save \"$CHECKPOINTS\"");
+        launch_option(text, "--load \"$CHECKPOINTS\"");
+        launch_option(text, "--save-interval \"$SAVE_EVERY\"");
+    }
     launch_option(text, "--data-path \"$DATA\"");
     launch_option(text, "--tokenizer-type HFTokenizer");
     launch_option(text, "--tokenizer-model \"$TOKENIZER\"");
@@ -331,6 +335,7 @@ static void write(const struct launch_job *job, struct launch_text *text)
     launch_line(text, "\"${RUN[@]}\" \"$MEGATRON/pretrain_gpt.py\" \\");
     launch_option(text, "\"${MODEL[@]}\" \"${LAYOUT[@]}\" \"${TRAINING[@]}\"");
     note_layout(job, text);
+    launch_saves_note(job, false, text);
     note_memory(job, text);
     note_model(job, text);
 }

@@ -6,10 +6,12 @@
 #ifndef ORRERY_ANALYSIS_EXCHANGE_LAUNCH_LAUNCH_H
 #define ORRERY_ANALYSIS_EXCHANGE_LAUNCH_LAUNCH_H
 
+#include "analysis/exchange/launch/launch_beside.h"
 #include "analysis/exchange/launch/launch_kind.h"
 
-/* The script and notes of a layout into `out`. `c` breaks no rule of configuration_check. */
+/* The script and notes of a layout into `out`. `c` breaks no rule of configuration_check. `beside`:
+ * of its scenario; NULL: nothing is known of its memory, profile and saves. */
 void launch_write(const struct launch_kind *kind, const struct configuration *c,
-                  struct arena *arena, struct launch_text *out);
+                  const struct launch_beside *beside, struct arena *arena, struct launch_text *out);
 
 #endif

@@ -78,7 +78,8 @@ static enum fp8_recipe recipe_of(const struct configuration *c)
     return precision_narrow(c->training.precision) ? configuration_fp8_recipe(c) : FP8_AUTO;
 }
 
-void launch_job_fill(const struct configuration *c, struct arena *arena, struct launch_job *out)
+void launch_job_fill(const struct configuration *c, const struct launch_saves *saves,
+                     struct arena *arena, struct launch_job *out)
 {
     const struct layout_spec *l = &c->layout;
     const struct model_shape *m = &c->model;
@@ -103,7 +104,8 @@ void launch_job_fill(const struct configuration *c, struct arena *arena, struct 
         .gradient_bytes = configuration_gradient_bytes(c),
         .positions = m->position == POSITION_LEARNED && m->positions_max > 0 ? m->positions_max
                                                                              : c->training.sequence,
-        .steps = c->training.tokens > 0.0 ? (uint64_t)(c->training.tokens / tokens + 0.5) : 0,
+        .course = {c->training.tokens > 0.0 ? (uint64_t)(c->training.tokens / tokens + 0.5) : 0,
+                   *saves},
         .name = launch_clean(arena, m->name),
         .card = launch_clean(arena, c->gpu.name),
     };

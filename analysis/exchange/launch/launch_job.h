@@ -3,6 +3,7 @@
 #ifndef ORRERY_ANALYSIS_EXCHANGE_LAUNCH_LAUNCH_JOB_H
 #define ORRERY_ANALYSIS_EXCHANGE_LAUNCH_LAUNCH_JOB_H
 
+#include "analysis/exchange/launch/launch_beside.h"
 #include "analysis/exchange/launch/launch_kind.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
@@ -20,25 +21,30 @@ struct launch_gpus {
      * divide all hosts, and into which whole tensor groups fit where they did; 0: no racks. */
     uint64_t rack_hosts, segment;
 };
+struct launch_course {
+    uint64_t steps; /* for the tokens of the training; 0: they are not said */
+    struct launch_saves saves;
+};
 struct launch_job {
     const struct configuration *c;
     uint64_t microbatches, chunks; /* of a replica in a step; of the pipeline, pp x vpp */
     uint64_t replicas, shards;     /* dp x cp; those that share one copy of the state */
     const uint32_t *layers;        /* of each chunk */
     enum launch_split split;
-    uint64_t most_layers;    /* of the largest chunk */
-    uint64_t chunk_layers;   /* of a chunk, the ends counted where they count; 0: they differ */
-    enum fp8_recipe recipe;  /* of 8-bit products; FP8_AUTO: there are none */
-    bool fp16, bf16;         /* 16-bit storage (8-bit products stand on bf16) */
-    bool sequence_parallel;  /* with something to split */
-    bool cp_uneven;          /* context ranks hold neighbouring positions */
-    double gradient_bytes;   /* of a kept gradient */
-    uint64_t positions;      /* rows of the position table: at least the sequence */
-    uint64_t steps;          /* for the tokens of the training; 0: they are not said */
+    uint64_t most_layers;   /* of the largest chunk */
+    uint64_t chunk_layers;  /* of a chunk, the ends counted where they count; 0: they differ */
+    enum fp8_recipe recipe; /* of 8-bit products; FP8_AUTO: there are none */
+    bool fp16, bf16;        /* 16-bit storage (8-bit products stand on bf16) */
+    bool sequence_parallel; /* with something to split */
+    bool cp_uneven;         /* context ranks hold neighbouring positions */
+    double gradient_bytes;  /* of a kept gradient */
+    uint64_t positions;     /* rows of the position table: at least the sequence */
+    struct launch_course course;
     const char *name, *card; /* cleaned: letters, digits, dots, dashes */
     struct launch_gpus gpus;
 };
-void launch_job_fill(const struct configuration *c, struct arena *arena, struct launch_job *out);
+void launch_job_fill(const struct configuration *c, const struct launch_saves *saves,
+                     struct arena *arena, struct launch_job *out);
 /* Is `order` ("tp-cp-dp-pp", fastest first) that of the layout, but for dimensions of one rank? */
 bool launch_job_order(const struct launch_job *job, const char *order);
 /* The layers of stage 0 .. pp-1 by chunk as Megatron spells them: "Et*5|(t*5|)*14t*5L". */
@@ -64,7 +70,7 @@ void launch_close(struct launch_text *text);
 /* A shell variable that the environment may set, with a few words about it. */
 void launch_variable(struct launch_text *text, const char *name, const char *value,
                      const char *doc);
-/* STEPS, LR, CHECKPOINTS, SAVE_EVERY: every kind has them. */
+/* STEPS and LR: every kind has them. */
 void launch_common_variables(const struct launch_job *job, struct launch_text *text);
 
 /* 0, 1, 2, 3: what ZeRO calls the sharding (arXiv:1910.02054); fsdp and hsdp are stage 3. */

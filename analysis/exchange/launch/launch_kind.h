@@ -17,8 +17,9 @@
 enum launch_weight {
     LAUNCH_REFUSED, /* the framework stops with this layout; or it would train something else, or
                      * hold more than was simulated, or take far longer: what it lacks */
-    LAUNCH_DIFFERS, /* it does something in another way, which holds no more and trains the same:
-                     * what it does instead, which may move the step's time */
+    LAUNCH_DIFFERS, /* it does something in another way, which trains the same, and holds no more
+                     * or, where the note has the figures, fits as well: what it does instead, which
+                     * may move the step's time */
     LAUNCH_YOURS    /* what the reader must know or fill in */
 };
 extern const char *const launch_weight_names[]; /* "refused", "differs", "yours" */

@@ -75,12 +75,11 @@ void launch_variable(struct launch_text *text, const char *name, const char *val
 
 void launch_common_variables(const struct launch_job *job, struct launch_text *text)
 {
-    const char *steps = job->steps > 0 ? arena_format(text->arena, "%" PRIu64, job->steps) : "100";
+    const char *steps =
+        job->course.steps > 0 ? arena_format(text->arena, "%" PRIu64, job->course.steps) : "100";
     launch_variable(text, "STEPS", steps,
-                    job->steps > 0 ? "for the tokens of the scenario" : "of training");
+                    job->course.steps > 0 ? "for the tokens of the scenario" : "of training");
     launch_variable(text, "LR", "1.5e-4", "peak learning rate: yours");
-    launch_variable(text, "CHECKPOINTS", "checkpoints", "folder that all hosts see");
-    launch_variable(text, "SAVE_EVERY", "50", "steps between checkpoints");
 }
 
 void launch_note_order(const struct launch_job *job, struct launch_text *text, const char *own)

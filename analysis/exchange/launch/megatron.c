@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/exchange/launch/launch_job.h"
+#include "analysis/exchange/launch/launch_saves.h"
 
 static void write_variables(const struct launch_job *job, struct launch_text *text)
 {
@@ -16,6 +17,7 @@ static void write_variables(const struct launch_job *job, struct launch_text *te
                                  " entries; with DATA only",
                                  job->c->model.vocabulary));
     launch_common_variables(job, text);
+    launch_saves_variables(job, text);
     if (job->c->model.position == POSITION_ROPE)
         launch_variable(text, "ROPE_BASE", "500000", "rotary base: as your model has it");
 }
@@ -328,6 +330,27 @@ static void write_optimizer(const struct launch_job *job, struct launch_text *te
     launch_note_adapter(job, text);
 }
 
+/* Saves of Megatron-FSDP are not asynchronous. */
+static bool saves_behind(const struct launch_job *job)
+{
+    return launch_stage(job->c->layout.data.sharding) < 2;
+}
+
+static void write_saves(const struct launch_job *job, struct launch_text *text)
+{
+    if (!saves_behind(job))
+        launch_option(text, "--ckpt-format fsdp_dtensor");
+    if (!launch_saves_any(job))
+        return;
+    launch_option(text, "--save \"$CHECKPOINTS\"");
+    launch_option(text, "--load \"$CHECKPOINTS\"");
+    launch_option(text, "--save-interval \"$SAVE_EVERY\"");
+    if (saves_behind(job) && launch_saves_behind(job)) {
+        launch_option(text, "--async-save");
+        launch_option(text, "--use-persistent-ckpt-worker");
+    }
+}
+
 static void write_training(const struct launch_job *job, struct launch_text *text)
 {
     static const char *const backends[] = {[ATTENTION_MATH] = "unfused",
@@ -350,15 +373,7 @@ static void write_training(const struct launch_job *job, struct launch_text *tex
     write_optimizer(job, text);
     launch_option(text, "--train-iters \"$STEPS\"");
     launch_option(text, "--lr \"$LR\"");
-    launch_option(text, "--save \"$CHECKPOINTS\"");
-    launch_option(text, "--load \"$CHECKPOINTS\"");
-    launch_option(text, "--save-interval \"$SAVE_EVERY\"");
-    if (launch_stage(job->c->layout.data.sharding) >= 2) { /* whose saves are not asynchronous */
-        launch_option(text, "--ckpt-format fsdp_dtensor");
-    } else {
-        launch_option(text, "--async-save");
-        launch_option(text, "--use-persistent-ckpt-worker");
-    }
+    write_saves(job, text);
     launch_close(text);
 }
 
@@ -382,6 +397,7 @@ static void note(const struct launch_job *job, struct launch_text *text)
 {
     const struct configuration *c = job->c;
     launch_core_notes(job, text);
+    launch_saves_note(job, saves_behind(job), text);
     note_vocabulary(job, text);
     if (c->model.ffn == FFN_GEGLU) {
         launch_say(text, LAUNCH_REFUSED,

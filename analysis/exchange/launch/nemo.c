@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/exchange/launch/launch_job.h"
+#include "analysis/exchange/launch/launch_saves.h"
 
 static bool maps_pipeline_first(const struct launch_job *job)
 {
@@ -37,6 +38,7 @@ static void write_variables(const struct launch_job *job, struct launch_text *te
     }
     launch_variable(text, "DATA", "", "prefix of the tokenized data; empty: made-up tokens");
     launch_common_variables(job, text);
+    launch_saves_variables(job, text);
     if (m->position == POSITION_ROPE)
         launch_variable(text, "ROPE_BASE", "500000", "rotary base: as your model has it");
 }
@@ -209,10 +211,27 @@ static void note_recipe(const struct launch_job *job, struct launch_text *text)
     }
 }
 
+/* Saves of Megatron-FSDP are not asynchronous. */
+static bool saves_behind(const struct launch_job *job)
+{
+    return launch_stage(job->c->layout.data.sharding) < 2;
+}
+
+/* CheckpointConfig: without a folder in `save` nothing is saved; the recipe has one. */
+static void write_saves(const struct launch_job *job, struct launch_text *text)
+{
+    const bool any = launch_saves_any(job);
+    const char *behind = truth(any && saves_behind(job) && launch_saves_behind(job));
+    launch_option(text, "checkpoint.save=%s", any ? "\"$CHECKPOINTS\"" : "null");
+    launch_option(text, "checkpoint.load=%s", any ? "\"$CHECKPOINTS\"" : "null");
+    launch_option(text, "checkpoint.save_interval=%s", any ? "\"$SAVE_EVERY\"" : "null");
+    launch_option(text, "checkpoint.async_save=%s", behind);
+    launch_option(text, "checkpoint.use_persistent_ckpt_worker=%s", behind);
+}
+
 static void write_training(const struct launch_job *job, struct launch_text *text)
 {
     const struct launch_recompute again = launch_core_recompute(job);
-    const bool asynchronous = launch_stage(job->c->layout.data.sharding) < 2;
     const char *name = job->c->training.optimizer->head.name;
     const bool descent = strcmp(name, "sgd") == 0 || strcmp(name, "momentum") == 0;
     launch_open(text, "TRAINING", "number formats, memory, schedule of steps");
@@ -246,11 +265,7 @@ static void write_training(const struct launch_job *job, struct launch_text *tex
     launch_note_adapter(job, text);
     launch_option(text, "optimizer.lr=\"$LR\"");
     launch_option(text, "train.train_iters=\"$STEPS\"");
-    launch_option(text, "checkpoint.save=\"$CHECKPOINTS\"");
-    launch_option(text, "checkpoint.load=\"$CHECKPOINTS\"");
-    launch_option(text, "checkpoint.save_interval=\"$SAVE_EVERY\"");
-    launch_option(text, "checkpoint.async_save=%s", truth(asynchronous));
-    launch_option(text, "checkpoint.use_persistent_ckpt_worker=%s", truth(asynchronous));
+    write_saves(job, text);
     launch_close(text);
 }
 
@@ -259,6 +274,7 @@ static void note(const struct launch_job *job, struct launch_text *text)
     const struct configuration *c = job->c;
     const struct model_shape *m = &c->model;
     launch_core_notes(job, text);
+    launch_saves_note(job, saves_behind(job), text);
     launch_say(text, LAUNCH_YOURS,
                "what is not set comes from the recipe, and the activation (%s was simulated) from "
                "nowhere else: take a recipe of the model's family; the tokenizer is the recipe's",

@@ -7,6 +7,7 @@
 #include "analysis/exchange/launch/flavor.h"
 #include "analysis/exchange/launch/float8.h"
 #include "analysis/exchange/launch/launch_job.h"
+#include "analysis/exchange/launch/launch_saves.h"
 #include "sim/check.h"
 
 /* What it makes of a sharding: parameters over shard x cp ranks, copies over replicate. */
@@ -148,6 +149,7 @@ static void write_variables(const struct launch_job *job, struct launch_text *te
     launch_variable(text, "DATA", "", "folder of the data set; empty: it is fetched");
     launch_variable(text, "TOKENIZER", "assets/hf/tokenizer", "folder of the tokenizer");
     launch_common_variables(job, text);
+    launch_saves_variables(job, text);
 }
 
 static void write_training(const struct launch_job *job, struct launch_text *text)
@@ -175,10 +177,13 @@ static void write_training(const struct launch_job *job, struct launch_text *tex
     launch_note_adapter(job, text);
     launch_option(text, "--optimizer.lr \"$LR\"");
     launch_option(text, "--training.steps \"$STEPS\"");
-    launch_option(text, "--checkpoint.enable");
-    launch_option(text, "--checkpoint.folder \"$CHECKPOINTS\"");
-    launch_option(text, "--checkpoint.interval \"$SAVE_EVERY\"");
-    launch_option(text, "--checkpoint.async_mode async");
+    if (launch_saves_any(job)) {
+        launch_option(text, "--checkpoint.enable");
+        launch_option(text, "--checkpoint.folder \"$CHECKPOINTS\"");
+        launch_option(text, "--checkpoint.interval \"$SAVE_EVERY\"");
+        launch_option(text, "--checkpoint.async_mode %s",
+                      launch_saves_behind(job) ? "async" : "disabled");
+    }
     launch_close(text);
 }
 
@@ -467,6 +472,7 @@ static void write(const struct launch_job *job, struct launch_text *text)
     write_layout(job, text);
     launch_line(text, "\"${RUN[@]}\" -m torchtitan.train \\");
     launch_option(text, "\"${TRAINING[@]}\" \"${LAYOUT[@]}\" \"${PLACE[@]}\"");
+    launch_saves_note(job, true, text);
     note_formats(job, text);
     launch_note_units(job, text);
     note_sharding(job, text);

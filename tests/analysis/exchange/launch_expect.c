@@ -21,7 +21,7 @@ int expect_close(void **state)
 struct launch_text expect_written(const struct launch_kind *kind, const struct configuration *c)
 {
     struct launch_text text;
-    launch_write(kind, c, expect_base->arena, &text);
+    launch_write(kind, c, NULL, expect_base->arena, &text);
     return text;
 }
 

@@ -82,7 +82,7 @@ static void worked_layouts(void **state)
             c.layout.pipeline.vpp = 1;
             c.layout.pipeline.schedule = &schedule_one_f_one_b;
         }
-        launch_write(worked[i].kind, &c, s->arena, &text);
+        launch_write(worked[i].kind, &c, NULL, s->arena, &text);
         assert_false(text.refused);
         save(folder, 0, &text);
         seen_run(folder, 1);
@@ -336,7 +336,7 @@ static unsigned write_all(const struct launch_kind *kind, const struct scenario 
         struct launch_text text;
         if (!launch_case_draw(draw, &c))
             continue;
-        launch_write(kind, &c, s->arena, &text);
+        launch_write(kind, &c, NULL, s->arena, &text);
         /* Which splits of layers it can make is said by what comes back of the others. */
         const bool split = launch_case_note(&text, LAUNCH_REFUSED, "one by one") != NULL;
         if (text.refused != (split || forbidden(kind, &c) || lacks(kind, &c)))
@@ -368,7 +368,7 @@ static void every_layout_comes_back(void **state)
             struct configuration c = s->configuration;
             struct launch_text text;
             assert_true(launch_case_draw(draws[i], &c));
-            launch_write(launch_kinds[k], &c, s->arena, &text);
+            launch_write(launch_kinds[k], &c, NULL, s->arena, &text);
             const struct seen want = wanted(launch_kinds[k], &c);
             struct seen seen = {.layers = c.model.layers};
             seen_words(folder, i, &words);
@@ -425,10 +425,10 @@ static void lacks_are_refused(void **state)
         for (int lack = 0; lack < LACK_COUNT; lack++) {
             struct configuration c = s->configuration;
             struct launch_text text;
-            launch_write(launch_kinds[k], &c, s->arena, &text);
+            launch_write(launch_kinds[k], &c, NULL, s->arena, &text);
             assert_false(text.refused);
             want((enum lack)lack, &c);
-            launch_write(launch_kinds[k], &c, s->arena, &text);
+            launch_write(launch_kinds[k], &c, NULL, s->arena, &text);
             assert_true(text.refused);
             assert_int_equal(text.line_count, 0);
             if (launch_case_note(&text, LAUNCH_REFUSED, words[lack]) == NULL)
@@ -445,7 +445,7 @@ static void made_up_tokens_have_the_vocabulary(void **state)
     struct scenario *s = launch_case_read();
     struct launch_text text;
     bool found = false;
-    launch_write(&launch_megatron, &s->configuration, s->arena, &text);
+    launch_write(&launch_megatron, &s->configuration, NULL, s->arena, &text);
     for (uint32_t i = 0; i < text.line_count; i++)
         found = found || strstr(text.lines[i], "--vocab-size 128255)") != NULL;
     assert_true(found);
@@ -469,7 +469,7 @@ static void hostile_names(void **state)
     s->configuration.layout.order = "dp-tp-cp-pp";
     for (unsigned k = 0; k < launch_kind_count; k++) {
         struct launch_text text;
-        launch_write(launch_kinds[k], &s->configuration, s->arena, &text);
+        launch_write(launch_kinds[k], &s->configuration, NULL, s->arena, &text);
         assert_false(text.refused);
         for (uint32_t i = 0; i < text.line_count; i++) {
             assert_null(strchr(text.lines[i], '\n'));

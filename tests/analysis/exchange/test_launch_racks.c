@@ -45,7 +45,7 @@ static void segments(void **state)
         c.cluster.node.chassis_gpus = 4;
         for (unsigned k = 0; k < (rows[i].tp > 8 ? 1 : 4); k++) {
             struct launch_text text;
-            launch_write(kinds[k], &c, base->arena, &text);
+            launch_write(kinds[k], &c, NULL, base->arena, &text);
             if (text.refused)
                 fail_msg("row %u: %s refuses: %s", i, kinds[k]->head.name,
                          launch_case_note(&text, LAUNCH_REFUSED, ""));
@@ -57,7 +57,7 @@ static void segments(void **state)
         }
         c.cluster.node.chassis_gpus = 0; /* each node is one host */
         struct launch_text text;
-        launch_write(&launch_megatron, &c, base->arena, &text);
+        launch_write(&launch_megatron, &c, NULL, base->arena, &text);
         assert_string_equal(line_of(&text, "#SBATCH --segment"), "");
     }
     scenario_destroy(base);

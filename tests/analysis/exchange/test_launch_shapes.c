@@ -83,7 +83,7 @@ static struct launch_text written(const struct scenario *base, const struct laun
     c.layout.pipeline.vpp = 1; /* so that all take it */
     c.layout.pipeline.schedule = &schedule_one_f_one_b;
     change(&c.model);
-    launch_write(kind, &c, base->arena, &text);
+    launch_write(kind, &c, NULL, base->arena, &text);
     return text;
 }
 
@@ -125,7 +125,7 @@ static bool noted(const struct launch_kind *kind, const struct configuration *c,
 {
     struct arena *arena = arena_create();
     struct launch_text text;
-    launch_write(kind, c, arena, &text);
+    launch_write(kind, c, NULL, arena, &text);
     const bool found = launch_case_note(&text, weight, words) != NULL;
     arena_destroy(arena);
     return found;
@@ -224,7 +224,7 @@ static void expert_layers(void **state)
         c.model.layers = rows[i][0];
         c.model.moe.dense_layers = rows[i][1];
         c.model.moe.interval = rows[i][2];
-        launch_write(&launch_megatron, &c, base->arena, &text);
+        launch_write(&launch_megatron, &c, NULL, base->arena, &text);
         assert_false(text.refused);
         for (uint32_t l = 0; l < text.line_count; l++)
             if (strstr(text.lines[l], "--moe-layer-freq") != NULL)
@@ -242,11 +242,11 @@ static void padding(void **state)
     struct scenario *base = launch_case_read();
     struct configuration c = base->configuration;
     struct launch_text text;
-    launch_write(&launch_megatron, &c, base->arena, &text);
+    launch_write(&launch_megatron, &c, NULL, base->arena, &text);
     assert_non_null(
         launch_case_note(&text, LAUNCH_YOURS, "128256 is padded to 129024, a multiple"));
     c.model.vocabulary = 129024;
-    launch_write(&launch_megatron, &c, base->arena, &text);
+    launch_write(&launch_megatron, &c, NULL, base->arena, &text);
     assert_non_null(launch_case_note(&text, LAUNCH_YOURS, "129024 is a multiple of 128 x tp;"));
     scenario_destroy(base);
 }

@@ -222,14 +222,40 @@ static unsigned forward_kernels(const struct configuration *c, const char *name,
     return count;
 }
 
+static const char *form_name(const struct model_shape *m, uint64_t layer)
+{
+    const enum layer_form form = transformer_form(m, layer);
+    if (layer_form_mixes(form))
+        return m->pattern.kind->head.name;
+    return layer_form_attends(form) ? "attention" : "mlp";
+}
+
+/* Of a layer; of a pattern's layers, each kind once. `out` NULL: only counts them. */
+static unsigned layer_kernels(const struct lowering *l, struct walls_kernel *out)
+{
+    const struct configuration *c = l->c;
+    bool seen[BLOCK_COUNT] = {false};
+    unsigned count = 0;
+    if (c->model.pattern.count == 0)
+        return forward_kernels(c, "layer", l->layers[BLOCK_LAYER], out);
+    for (uint32_t i = 0; i < c->model.pattern.count && i < c->model.layers; i++) {
+        const enum block_index index = lower_plan_block(c, i, i);
+        if (!seen[index])
+            count += forward_kernels(c, form_name(&c->model, i), l->layers[index],
+                                     out != NULL ? out + count : NULL);
+        seen[index] = true;
+    }
+    return count;
+}
+
 static void take_kernels(struct arena *arena, const struct configuration *c, struct walls *out)
 {
     const struct lowering *l = lower_plan_lowering(arena, c);
-    const struct layer *layer = l->layers[BLOCK_LAYER], *head = l->layers[BLOCK_HEAD];
-    const unsigned of_layer = forward_kernels(c, "layer", layer, NULL);
+    const struct layer *head = l->layers[BLOCK_HEAD];
+    const unsigned of_layer = layer_kernels(l, NULL);
     out->kernel_count = of_layer + forward_kernels(c, "head", head, NULL);
     struct walls_kernel *rows = ARENA_ARRAY(arena, struct walls_kernel, out->kernel_count + 1);
-    forward_kernels(c, "layer", layer, rows);
+    layer_kernels(l, rows);
     forward_kernels(c, "head", head, rows + of_layer);
     out->kernels = rows;
 }

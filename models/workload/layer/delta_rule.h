@@ -4,8 +4,8 @@
  * Times of the core: QwenLM/FlashQLA benchmark/benchmark_results_H200.txt, FLA 0.5.1, one sequence
  * of 32,768, heads of 128: forward 3.331 ms with 64 heads and 1.885 with 32: 13.4 ns a token and
  * 1.379 ns a token and head; backward 5.697 with 32. Of those 1.379 ns, products at half of the
- * peak take .364; the rest is 245 SM-cycles. Not used: 16 and 8 heads (3 and 11 % longer than this
- * says), GB200 (9 % longer), KDA on H20. */
+ * peak take .364; the rest is 245 SM-cycles. Not used: 16 and 8 heads (7 and 13 % longer than this
+ * says), GB200 (8 to 10 % longer forward, 20 % backward), KDA on H20. */
 #ifndef ORRERY_MODELS_WORKLOAD_LAYER_DELTA_RULE_H
 #define ORRERY_MODELS_WORKLOAD_LAYER_DELTA_RULE_H
 

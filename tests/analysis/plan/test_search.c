@@ -177,6 +177,15 @@ static void reasons_are_given(void **state)
     v = why(s, "tp=32");
     assert_true(v.row != NULL);
     search_why_end(&v);
+    /* Of a dense model too: each key by itself, and none that was not named. */
+    v = why(s, "etp=2");
+    assert_true(v.row->fate == FATE_RULE && v.c.layout.etp == 2 && v.c.layout.ep == 1);
+    assert_non_null(strstr(v.rule, "a dense model has no experts"));
+    search_why_end(&v);
+    v = why(s, "ep=2");
+    assert_true(v.row->fate == FATE_RULE && v.c.layout.ep == 2 && v.c.layout.etp != 2);
+    assert_non_null(strstr(v.rule, "a dense model has no experts"));
+    search_why_end(&v);
     v = why(s, "schedule=gpipe,pp=2");
     assert_true(v.row != NULL && (v.played || v.overflow.known));
     assert_true(v.row->layout.schedule == schedule_find("gpipe"));

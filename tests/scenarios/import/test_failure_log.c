@@ -6,48 +6,26 @@
 #include "scenarios/import/failures/failure_fit.h"
 #include "scenarios/import/reader/time_stamp.h"
 #include "sim/units.h"
+#include "tests/scenarios/import/failure_case.h"
 #include "tests/test.h"
-
-struct reading {
-    struct arena *arena;
-    struct failure_rules rules;
-    struct failure_log log;
-    struct error error;
-    bool good;
-};
 
 static struct failure_rules usual(void)
 {
-    struct failure_rules rules = {NAN, NAN, 32, 8, 10 * MINUTE, NULL};
-    assert_true(time_stamp_read("2026-11-01", &rules.start_s));
-    return rules;
+    return failure_case_rules("2026-11-01", NULL, 32);
 }
 
-static struct reading read_by(const char *text, const struct failure_format_kind *format,
-                              struct failure_rules rules)
+static struct failure_case sound(const char *text, const struct failure_format_kind *format,
+                                 unsigned count)
 {
-    struct reading r = {.arena = arena_create(), .rules = rules, .error = {""}};
-    const struct import_file file = {"log", arena_text(r.arena, text), strlen(text)};
-    r.good = failure_log_read(r.arena, file, format, &r.rules, &r.log, &r.error);
-    return r;
-}
-
-static struct reading sound(const char *text, const struct failure_format_kind *format,
-                            unsigned count)
-{
-    struct reading r = read_by(text, format, usual());
-    if (!r.good)
-        fail_msg("%s", r.error.text);
+    struct failure_case r = failure_case_read(text, format, usual());
+    failure_case_good(&r);
     assert_int_equal(r.log.count, count);
     return r;
 }
 
 static void refused(const char *text, const struct failure_format_kind *format, const char *why)
 {
-    struct reading r = read_by(text, format, usual());
-    if (r.good || strstr(r.error.text, why) == NULL)
-        fail_msg("'%s' does not say '%s'", r.error.text, why);
-    arena_destroy(r.arena);
+    failure_case_refused(failure_case_read(text, format, usual()), why);
 }
 
 static void expect_row(const struct failure_log *log, unsigned row, double at_s, int kind,
@@ -121,12 +99,12 @@ static void test_moments(void **state)
 
 static void test_tables(void **state)
 {
-    struct reading r = sound("at,unit_kind,unit,cause,repair\n"
-                             "2026-11-02T00:00:00,gpu,n10:7,HBM,2h\n"
-                             "2026-11-03T00:00:00,node,n10,PSU,\n"
-                             "2026-11-03T06:00:00,gpu,n9:4,HBM,\n"
-                             "2026-11-04T00:00:00,job,,software,\n",
-                             &failure_format_csv, 4);
+    struct failure_case r = sound("at,unit_kind,unit,cause,repair\n"
+                                  "2026-11-02T00:00:00,gpu,n10:7,HBM,2h\n"
+                                  "2026-11-03T00:00:00,node,n10,PSU,\n"
+                                  "2026-11-03T06:00:00,gpu,n9:4,HBM,\n"
+                                  "2026-11-04T00:00:00,job,,software,\n",
+                                  &failure_format_csv, 4);
     expect_row(&r.log, 0, DAY, UNIT_GPU, 15, "HBM");
     assert_true(r.log.rows[0].repair_s == 2 * HOUR && r.log.rows[1].repair_s < 0.0);
     expect_row(&r.log, 1, 2 * DAY, UNIT_NODE, 1, "PSU");   /* n9 before n10 */
@@ -149,7 +127,7 @@ static void test_tables(void **state)
 
 static void test_xids(void **state)
 {
-    struct reading r = sound(
+    struct failure_case r = sound(
         "Nov  2 00:00:00 n7 kernel: NVRM: Xid (PCI:0000:3b:00): 79, pid=4242, name=python3, GPU "
         "has fallen off the bus\n"
         "Nov  2 00:05:00 n7 kernel: NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus\n"
@@ -176,13 +154,14 @@ static void test_xids(void **state)
 static void test_samples_of_dcgm(void **state)
 {
     /* 2026-11-02, in ms; the gauge stays at the last Xid. */
-    struct reading r = sound("# TYPE DCGM_FI_DEV_XID_ERRORS gauge\n"
-                             "DCGM_FI_DEV_XID_ERRORS{gpu=\"3\",Hostname=\"n7\"} 31 1793577600000\n"
-                             "DCGM_FI_DEV_XID_ERRORS{gpu=\"3\",Hostname=\"n7\"} 79 1793577660000\n"
-                             "DCGM_FI_DEV_XID_ERRORS{gpu=\"3\",Hostname=\"n7\"} 79 1793577720000\n"
-                             "DCGM_FI_DEV_XID_ERRORS{gpu=\"0\",Hostname=\"n7\"} 0 1793577720000\n"
-                             "DCGM_FI_DEV_XID_ERRORS{gpu=\"0\",Hostname=\"n7\"} 94 1793664000000\n",
-                             &failure_format_dcgm, 2);
+    struct failure_case r =
+        sound("# TYPE DCGM_FI_DEV_XID_ERRORS gauge\n"
+              "DCGM_FI_DEV_XID_ERRORS{gpu=\"3\",Hostname=\"n7\"} 31 1793577600000\n"
+              "DCGM_FI_DEV_XID_ERRORS{gpu=\"3\",Hostname=\"n7\"} 79 1793577660000\n"
+              "DCGM_FI_DEV_XID_ERRORS{gpu=\"3\",Hostname=\"n7\"} 79 1793577720000\n"
+              "DCGM_FI_DEV_XID_ERRORS{gpu=\"0\",Hostname=\"n7\"} 0 1793577720000\n"
+              "DCGM_FI_DEV_XID_ERRORS{gpu=\"0\",Hostname=\"n7\"} 94 1793664000000\n",
+              &failure_format_dcgm, 2);
     expect_row(&r.log, 0, DAY + MINUTE, UNIT_GPU, 3, "GPU off the bus");
     expect_row(&r.log, 1, 2 * DAY, UNIT_GPU, 0, "GPU memory");
     arena_destroy(r.arena);
@@ -198,14 +177,14 @@ static void test_samples_of_dcgm(void **state)
 
 static void test_slurm(void **state)
 {
-    struct reading r = sound("JobID|State|End|NodeList|FailedNode\n"
-                             "1|COMPLETED|2026-11-02T00:00:00|n[1-4]|\n"
-                             "2|NODE_FAIL|2026-11-03T00:00:00|n[1-4]|n3\n"
-                             "2.batch|CANCELLED|2026-11-03T00:00:00|n1|\n"
-                             "3|FAILED|2026-11-04T00:00:00|n1|\n"
-                             "4|NODE_FAIL|2026-11-05T00:00:00|n[1-4]|\n"
-                             "5|CANCELLED by 1000|Unknown|None assigned|\n",
-                             &failure_format_slurm, 3);
+    struct failure_case r = sound("JobID|State|End|NodeList|FailedNode\n"
+                                  "1|COMPLETED|2026-11-02T00:00:00|n[1-4]|\n"
+                                  "2|NODE_FAIL|2026-11-03T00:00:00|n[1-4]|n3\n"
+                                  "2.batch|CANCELLED|2026-11-03T00:00:00|n1|\n"
+                                  "3|FAILED|2026-11-04T00:00:00|n1|\n"
+                                  "4|NODE_FAIL|2026-11-05T00:00:00|n[1-4]|\n"
+                                  "5|CANCELLED by 1000|Unknown|None assigned|\n",
+                                  &failure_format_slurm, 3);
     expect_row(&r.log, 0, 2 * DAY, UNIT_NODE, 1, "node"); /* n1 is 0 */
     expect_row(&r.log, 1, 3 * DAY, UNIT_JOB, 0, "job");
     expect_row(&r.log, 2, 4 * DAY, UNIT_NODE, 0, "node, not told which");
@@ -229,23 +208,23 @@ static void test_slurm(void **state)
  * number of the job tells. What FailedNode names fails, each. */
 static void test_jobs_of_one_burst(void **state)
 {
-    struct reading r = sound("JobID|State|End|NodeList|FailedNode\n"
-                             "1|NODE_FAIL|2026-11-02T00:00:00|n[01-02]|\n"
-                             "2|NODE_FAIL|2026-11-02T00:01:00|n[01,03]|\n"
-                             "3|NODE_FAIL|2026-11-02T00:02:00|n[01-02]|\n"
-                             "4|FAILED|2026-11-02T00:03:00|n[03-04]|\n"
-                             "5|FAILED|2026-11-02T00:03:00|n04|\n"
-                             "6|FAILED|2026-11-02T00:04:00|n04|\n"
-                             "7|FAILED|2026-11-02T00:05:00|None assigned|\n"
-                             "8|FAILED|2026-11-02T00:05:00||\n"
-                             "8|FAILED|2026-11-02T00:06:00||\n"
-                             "9|NODE_FAIL|2026-11-02T00:07:00||\n"
-                             "10|NODE_FAIL|2026-11-02T00:08:00|None assigned|\n"
-                             "11|NODE_FAIL|2026-11-02T00:09:00|n[01-04]|n[03-04]\n"
-                             "12|NODE_FAIL|2026-11-02T00:10:00|r[2-3]n[4-7],s1|\n"
-                             "13|NODE_FAIL|2026-11-02T00:11:00|r2n4|\n"
-                             "14|NODE_FAIL|2026-11-02T00:12:00|n[03-05]|n03\n",
-                             &failure_format_slurm, 12);
+    struct failure_case r = sound("JobID|State|End|NodeList|FailedNode\n"
+                                  "1|NODE_FAIL|2026-11-02T00:00:00|n[01-02]|\n"
+                                  "2|NODE_FAIL|2026-11-02T00:01:00|n[01,03]|\n"
+                                  "3|NODE_FAIL|2026-11-02T00:02:00|n[01-02]|\n"
+                                  "4|FAILED|2026-11-02T00:03:00|n[03-04]|\n"
+                                  "5|FAILED|2026-11-02T00:03:00|n04|\n"
+                                  "6|FAILED|2026-11-02T00:04:00|n04|\n"
+                                  "7|FAILED|2026-11-02T00:05:00|None assigned|\n"
+                                  "8|FAILED|2026-11-02T00:05:00||\n"
+                                  "8|FAILED|2026-11-02T00:06:00||\n"
+                                  "9|NODE_FAIL|2026-11-02T00:07:00||\n"
+                                  "10|NODE_FAIL|2026-11-02T00:08:00|None assigned|\n"
+                                  "11|NODE_FAIL|2026-11-02T00:09:00|n[01-04]|n[03-04]\n"
+                                  "12|NODE_FAIL|2026-11-02T00:10:00|r[2-3]n[4-7],s1|\n"
+                                  "13|NODE_FAIL|2026-11-02T00:11:00|r2n4|\n"
+                                  "14|NODE_FAIL|2026-11-02T00:12:00|n[03-05]|n03\n",
+                                  &failure_format_slurm, 12);
     static const char unknown[] = "node, not told which";
     expect_row(&r.log, 0, DAY, UNIT_NODE, 0, unknown);
     expect_row(&r.log, 1, DAY + MINUTE, UNIT_NODE, 0, unknown);
@@ -286,9 +265,8 @@ static void test_a_log_of_dmesg(void **state)
             "log:1: dmesg -T names no host: say of which node this log is with "
             "--host NAME");
     rules.host = "node17";
-    struct reading r = read_by(text, &failure_format_xid, rules);
-    if (!r.good)
-        fail_msg("%s", r.error.text);
+    struct failure_case r = failure_case_read(text, &failure_format_xid, rules);
+    failure_case_good(&r);
     assert_int_equal(r.log.count, 2);
     expect_row(&r.log, 0, 5.0, UNIT_GPU, 0, "GPU off the bus");
     expect_row(&r.log, 1, 2 * DAY + 4 * HOUR + 5 * MINUTE + 7.0, UNIT_NODE, 0, "NVSwitch");
@@ -310,7 +288,7 @@ static void test_a_log_of_dmesg(void **state)
 /* 1793491200 is 2026-11-01. What stood there first came before; a value that stays is no event. */
 static void test_an_answer_of_prometheus(void **state)
 {
-    struct reading r =
+    struct failure_case r =
         sound(ANSWER(SERIES(GAUGE, AT,
                             "[1793491200, \"0\"], [1793491260.5, \"79\"], [1793491320, "
                             "\"79\"]") "," SERIES(GAUGE, "\"Hostname\": \"n1\", \"gpu\": \"7\"",
@@ -347,11 +325,11 @@ static void test_an_answer_of_prometheus(void **state)
 /* Jobs of a node that failed and never came back have no end: those rows alone are left out. */
 static void test_slurm_without_ends(void **state)
 {
-    struct reading r = sound("JobID|State|End|NodeList|FailedNode\n"
-                             "1|NODE_FAIL|Unknown|n1|n1\n"
-                             "2|RUNNING|Unknown|n2|\n"
-                             "3|NODE_FAIL|2026-11-02T00:00:00|n3|n3\n",
-                             &failure_format_slurm, 1);
+    struct failure_case r = sound("JobID|State|End|NodeList|FailedNode\n"
+                                  "1|NODE_FAIL|Unknown|n1|n1\n"
+                                  "2|RUNNING|Unknown|n2|\n"
+                                  "3|NODE_FAIL|2026-11-02T00:00:00|n3|n3\n",
+                                  &failure_format_slurm, 1);
     expect_row(&r.log, 0, DAY, UNIT_NODE, 0, "node");
     assert_int_equal(r.log.endless, 1);
     assert_int_equal(r.log.passed, 1);
@@ -419,8 +397,8 @@ static void test_hostile_logs_are_refused(void **state)
     refused("hello\n", &failure_format_slurm, "neither a table");
     struct failure_rules rules = usual();
     rules.start_s = NAN;
-    struct reading r =
-        read_by("at,unit_kind,unit,cause\n2026-11-03,gpu,1,x\n", &failure_format_csv, rules);
+    struct failure_case r = failure_case_read("at,unit_kind,unit,cause\n2026-11-03,gpu,1,x\n",
+                                              &failure_format_csv, rules);
     assert_false(r.good);
     assert_non_null(strstr(r.error.text, "Give --start"));
     arena_destroy(r.arena);
@@ -432,11 +410,12 @@ static void test_causes_get_their_laws(void **state)
     uint32_t count;
     struct failure_rules rules = usual();
     assert_true(time_stamp_read("2026-11-11", &rules.end_s));
-    struct reading r = read_by("at,unit_kind,unit,cause\n"
-                               "2026-11-02,gpu,1,HBM\n2026-11-04,gpu,2,HBM\n2026-11-05,gpu,1,HBM\n"
-                               "2026-11-05,gpu,9,HBM\n2026-11-06,domain,0,power\n"
-                               "2026-11-07,node,0,PSU\n",
-                               &failure_format_csv, rules);
+    struct failure_case r =
+        failure_case_read("at,unit_kind,unit,cause\n"
+                          "2026-11-02,gpu,1,HBM\n2026-11-04,gpu,2,HBM\n2026-11-05,gpu,1,HBM\n"
+                          "2026-11-05,gpu,9,HBM\n2026-11-06,domain,0,power\n"
+                          "2026-11-07,node,0,PSU\n",
+                          &failure_format_csv, rules);
     assert_true(r.good && r.log.end_told);
     assert_true(failure_fit(r.arena, &r.log, &r.rules, &fits, &count, &r.error));
     assert_int_equal(count, 3);

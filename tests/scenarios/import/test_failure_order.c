@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scenarios/import/failures/failure_log.h"
 #include "scenarios/import/reader/time_stamp.h"
 #include "sim/random.h"
 #include "sim/units.h"
+#include "tests/scenarios/import/failure_case.h"
 #include "tests/test.h"
 
 enum {
@@ -19,14 +19,6 @@ struct moment {
     unsigned month, day, hour, node, gpu;
     bool fails;
 };
-struct reading {
-    struct arena *arena;
-    struct failure_rules rules;
-    struct failure_log log;
-    struct error error;
-    bool good;
-};
-
 static unsigned drawn(uint64_t seed, uint64_t index, unsigned below)
 {
     return (unsigned)(random_hash(seed, index) % below);
@@ -106,21 +98,15 @@ static const struct way ways[] = {
     {&failure_format_csv, write_row, "at,unit_kind,unit,cause\n"},
 };
 
-static struct reading read_text(const struct failure_format_kind *format, const char *text,
-                                const char *start, const char *end)
+static struct failure_case read_text(const struct failure_format_kind *format, const char *text,
+                                     const char *start, const char *end)
 {
-    struct reading r = {.arena = arena_create(),
-                        .rules = {NAN, NAN, 8 * NODES, 8, 10 * MINUTE, NULL}};
-    const struct import_file file = {"log", arena_text(r.arena, text), strlen(text)};
-    assert_true(time_stamp_read(start, &r.rules.start_s));
-    assert_true(end == NULL || time_stamp_read(end, &r.rules.end_s));
-    r.good = failure_log_read(r.arena, file, format, &r.rules, &r.log, &r.error);
-    return r;
+    return failure_case_read(text, format, failure_case_rules(start, end, 8 * NODES));
 }
 
 /* The lines in the order of `places`. */
-static struct reading read_in(const struct way *way, const struct moment moments[LINES],
-                              const unsigned places[LINES])
+static struct failure_case read_in(const struct way *way, const struct moment moments[LINES],
+                                   const unsigned places[LINES])
 {
     static char text[(LINES + 8 * NODES) * LINE_BYTES];
     char zeros[8 * NODES * LINE_BYTES] = "";
@@ -129,9 +115,8 @@ static struct reading read_in(const struct way *way, const struct moment moments
     for (unsigned i = 0; i < LINES; i++)
         way->write(&moments[places[i]], places[i], text + strlen(text));
     strcat(text, way->head == NULL ? zeros : "");
-    const struct reading r = read_text(way->format, text, "2025-01-01", "2025-12-31T23:59:59");
-    if (!r.good)
-        fail_msg("%s: %s", way->format->head.name, r.error.text);
+    const struct failure_case r = read_text(way->format, text, "2025-01-01", "2025-12-31T23:59:59");
+    failure_case_good(&r);
     return r;
 }
 
@@ -168,8 +153,8 @@ static void test_order_of_lines_is_free(void **state)
                 places[i] = places[j];
                 places[j] = kept;
             }
-            struct reading a = read_in(&ways[w], moments, forward);
-            struct reading b = read_in(&ways[w], moments, places);
+            struct failure_case a = read_in(&ways[w], moments, forward);
+            struct failure_case b = read_in(&ways[w], moments, places);
             expect_same(&a.log, &b.log, ways[w].format->head.name);
             assert_true(a.log.count > LINES / 2 && a.log.outside == 0);
             arena_destroy(a.arena);
@@ -186,7 +171,8 @@ static void test_a_year_of_syslog(void **state)
     for (unsigned i = 0; i < LINES; i++)
         places[i] = 7 * i % LINES; /* 7 and 40 have no common factor */
     draw(99, moments);
-    struct reading a = read_in(&ways[0], moments, places), b = read_in(&ways[1], moments, places);
+    struct failure_case a = read_in(&ways[0], moments, places),
+                        b = read_in(&ways[1], moments, places);
     expect_same(&a.log, &b.log, "syslog");
     assert_int_equal(a.log.count, LINES);
     assert_true(b.log.years.back > 0 && b.log.years.turned == 0);
@@ -200,9 +186,8 @@ static void test_a_year_of_syslog(void **state)
 static void expect_days(const char *text, const char *start, const char *end, unsigned count,
                         const double *days)
 {
-    struct reading r = read_text(&failure_format_xid, text, start, end);
-    if (!r.good)
-        fail_msg("%s", r.error.text);
+    struct failure_case r = read_text(&failure_format_xid, text, start, end);
+    failure_case_good(&r);
     assert_int_equal(r.log.count, count);
     for (unsigned i = 0; i < count; i++)
         if (r.log.rows[i].at_s != days[i] * DAY)
@@ -212,10 +197,7 @@ static void expect_days(const char *text, const char *start, const char *end, un
 
 static void expect_refused(const char *text, const char *start, const char *end, const char *why)
 {
-    struct reading r = read_text(&failure_format_xid, text, start, end);
-    if (r.good || strstr(r.error.text, why) == NULL)
-        fail_msg("'%s' does not say '%s'", r.error.text, why);
-    arena_destroy(r.arena);
+    failure_case_refused(read_text(&failure_format_xid, text, start, end), why);
 }
 
 /* Days by hand, from 2025-01-01, which is day 0; 2025 has 365 of them. */
@@ -252,7 +234,7 @@ static void test_steps_back_are_counted(void **state)
 {
     static const char text[] = XID("May  1", "n1") XID("Jun  1", "n2") XID("Apr  1", "n1")
         XID("Mar 31", "n1") XID("Jul  1", "n2");
-    struct reading r = read_text(&failure_format_xid, text, "2025-01-01", "2025-12-31");
+    struct failure_case r = read_text(&failure_format_xid, text, "2025-01-01", "2025-12-31");
     assert_true(r.good && r.log.years.back == 2 && r.log.years.back_line == 3);
     assert_true(r.log.years.turned == 0);
     arena_destroy(r.arena);
@@ -271,10 +253,10 @@ static void test_steps_back_are_counted(void **state)
 static void test_samples_of_one_moment(void **state)
 {
 #define SAMPLE(value, at) "DCGM_FI_DEV_XID_ERRORS{gpu=\"3\",Hostname=\"n1\"} " value " " at "\n"
-    struct reading r = read_text(&failure_format_dcgm,
-                                 SAMPLE("79", "1735689661000") SAMPLE("0", "1735689660000")
-                                     SAMPLE("79", "1735689661000"),
-                                 "2025-01-01", "2025-02-01");
+    struct failure_case r = read_text(&failure_format_dcgm,
+                                      SAMPLE("79", "1735689661000") SAMPLE("0", "1735689660000")
+                                          SAMPLE("79", "1735689661000"),
+                                      "2025-01-01", "2025-02-01");
     assert_true(r.good && r.log.count == 1 && r.log.rows[0].at_s == 61.0);
     arena_destroy(r.arena);
     r = read_text(&failure_format_dcgm,

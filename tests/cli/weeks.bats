@@ -211,6 +211,16 @@ figures() { "$ORRERY" run weeks.yaml --no-db --json "$@" | grep -v job_mtbf_s | 
     [ "$replayed" -gt 0 ]
 }
 
+@test "weeks: work lost at planned restarts is told, and with the interruptions is all that was lost" {
+    local -a same=(--set run.maintenance_every=2d --set run.maintenance=1h --set checkpoint.keep=50)
+    expect 0 "$ORRERY" run weeks.yaml --db p.db "${same[@]}" --set checkpoint.corrupt=0.95
+    [ "$(sql p.db "select planned_lost_s > 0 and abs(planned_lost_s + (select sum(lost_s) from interruption) - lost_work_s) < 1e-6 * wall_s from run")" = 1 ]
+    shows "planned restarts lost"
+    expect 0 "$ORRERY" run weeks.yaml --db q.db "${same[@]}"
+    lacks "planned restarts lost" out
+    [ "$(sql q.db "select planned_lost_s = 0 and lost_work_s > 0 from run")" = 1 ]
+}
+
 @test "weeks: replicas that stop alone do not stop the job" {
     local -a same=(--set 'failures=[{cause: g, unit: gpu, mtbf: 300d}, {cause: j, unit: job, mtbf: 30d}]' --set run.duration=60d)
     expect 0 "$ORRERY" run weeks.yaml --db r.db --set recovery.policy=replica-level "${same[@]}"

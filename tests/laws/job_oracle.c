@@ -203,7 +203,7 @@ static enum outcome load(struct oracle *o)
     enum outcome outcome =
         oracle_stay(o, o->now_s + level->load_s, o->spec->strike == STRIKE_ALWAYS, &passed_s);
     oracle_result(o)->badput_s[BADPUT_restart] += passed_s;
-    oracle_result(o)->load_s += passed_s;
+    oracle_result(o)->part.load_s += passed_s;
     if (o->open)
         o->open->load_s += passed_s;
     o->loaded_level = copy->level;

@@ -313,7 +313,7 @@ static void compare_result(const struct job_result *a, const struct job_result *
         differ(out, badput_names[i], i, a->badput_s[i], b->badput_s[i], wall_s);
     for (unsigned i = 0; i < RESTART_LINK_COUNT; i++)
         differ(out, restart_link_names[i], i, a->restart_link_s[i], b->restart_link_s[i], wall_s);
-    differ(out, "load", 0, a->load_s, b->load_s, wall_s);
+    differ(out, "load", 0, a->part.load_s, b->part.load_s, wall_s);
     differ(out, "wall", 0, wall_s, b->wall_s, wall_s);
     differ(out, "steps", 0, a->steps_completed, b->steps_completed, a->steps_completed);
     differ(out, "tokens", 0, a->tokens_completed, b->tokens_completed, a->tokens_completed);

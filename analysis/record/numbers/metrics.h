@@ -227,6 +227,8 @@
       "failures that stopped the job or replicas of it", (int64_t)m->weeks->interruptions)         \
     X(replica_interruptions, INTEGER, "", no_key, WEEKS, NO, 0,                                    \
       "interruptions in which the other replicas went on", (int64_t)m->record->of_replicas)        \
+    X(planned_lost_s, REAL, "s", planned_lost_s, WEEKS, NO, 0,                                     \
+      "work lost at planned restarts, which is of no interruption", m->weeks->part.planned_lost_s) \
     X(checkpoints, INTEGER, "", checkpoints, WEEKS, OF_WEEKS, 0, "durable checkpoints",            \
       (int64_t)m->weeks->checkpoints)                                                              \
     X(cost_usd, REAL, "USD", cost_usd, WEEKS, OF_WEEKS, 0,                                         \

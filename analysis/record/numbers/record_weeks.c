@@ -127,7 +127,7 @@ static void take_badput(const struct job_result *result, struct record *out)
                        result->restart_link_s[link]);
         }
     }
-    take_class(out, badput_names[BADPUT_restart], "load", result->load_s);
+    take_class(out, badput_names[BADPUT_restart], "load", result->part.load_s);
 }
 
 static void take_level(const struct job_record *r, unsigned level, struct checkpoint_level_row *row)

@@ -59,7 +59,7 @@ void job_account_load(struct job_account *account, double begin_s, double end_s)
 {
     job_account_spend(account, begin_s, end_s, BADPUT_restart);
     account->told.load_s += end_s - begin_s;
-    account->result->load_s += end_s - begin_s;
+    account->result->part.load_s += end_s - begin_s;
 }
 
 void job_account_stalls(struct job_account *account, double stall_s)
@@ -76,6 +76,8 @@ void job_account_lost(struct job_account *account, double lost_s, double lost_st
     CHECK(lost_s >= -1e-9 * now_s); /* 1 */
     account->result->badput_s[BADPUT_lost_work] += lost_s;
     account->stretches++;
+    if (!account->interrupted)
+        account->result->part.planned_lost_s += lost_s;
     account->told.lost_s += lost_s;
     account->told.lost_steps += lost_steps;
     job_window_lost(account->window, since_s, now_s);
@@ -174,7 +176,7 @@ static void account_cost(struct job_result *out, const struct job_spec *spec)
 static void check_sums(const struct job_account *account, uint64_t steps)
 {
     const struct job_result *out = account->result;
-    double sum_s = 0.0, chain_s = out->load_s;
+    double sum_s = 0.0, chain_s = out->part.load_s;
     for (unsigned of = 0; of < BADPUT_COUNT; of++)
         sum_s += out->badput_s[of];
     for (unsigned link = 0; link < RESTART_LINK_COUNT; link++)

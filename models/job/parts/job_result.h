@@ -87,9 +87,13 @@ enum {
 };
 struct job_result {
     double wall_s; /* up to the end, whatever it was: of done work no more than it took */
-    double badput_s[BADPUT_COUNT];                     /* sums to wall_s */
-    double restart_link_s[RESTART_LINK_COUNT], load_s; /* `detect` and `restart` by link */
-    double steps_completed;                            /* kept, in full steps' worth of tokens */
+    double badput_s[BADPUT_COUNT];             /* sums to wall_s */
+    double restart_link_s[RESTART_LINK_COUNT]; /* with the loads `detect` and `restart` */
+    struct job_parts {
+        double load_s;         /* of `restart` */
+        double planned_lost_s; /* of `lost_work`: at planned restarts */
+    } part;
+    double steps_completed; /* kept, in full steps' worth of tokens */
     double tokens_completed;
     uint64_t failures, interruptions, checkpoints, spares_taken, rollbacks_past_corrupt;
     uint64_t copies[CHECKPOINT_LEVEL_MAX]; /* that became durable, by level: `checkpoints` in all */

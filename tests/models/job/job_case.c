@@ -97,7 +97,7 @@ void job_case_check(const struct job_case *job, const struct job_result *result)
         sum += result->badput_s[i];
     }
     assert_true(fabs(sum - result->wall_s) <= 1e-9 * result->wall_s);
-    double chain = result->load_s;
+    double chain = result->part.load_s;
     for (unsigned i = 0; i < RESTART_LINK_COUNT; i++)
         chain += result->restart_link_s[i];
     double restart = result->badput_s[BADPUT_detect] + result->badput_s[BADPUT_restart];

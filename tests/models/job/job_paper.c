@@ -30,7 +30,7 @@ static void check(const struct job_result *out, const struct job_paper *is)
     job_paper_near(out->badput_s[BADPUT_restart], is->restart);
     job_paper_near(out->badput_s[BADPUT_wait], is->wait);
     job_paper_near(out->badput_s[BADPUT_degraded], is->degraded);
-    job_paper_near(out->load_s, is->load);
+    job_paper_near(out->part.load_s, is->load);
     assert_int_equal(out->failures, is->failures);
     assert_int_equal(out->interruptions, is->interruptions);
 }

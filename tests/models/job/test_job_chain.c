@@ -71,7 +71,7 @@ static void check_links(const struct job_result *out, const struct told *told, u
     }
     job_paper_near(out->badput_s[BADPUT_detect], link_s(LINK_DETECT));
     job_paper_near(out->badput_s[BADPUT_restart], links_s(links) - link_s(LINK_DETECT) + 12.0);
-    job_paper_near(out->load_s, 12.0);
+    job_paper_near(out->part.load_s, 12.0);
     job_paper_near(told->last.load_s, 12.0);
 }
 

@@ -118,6 +118,11 @@ const struct param model_params[] = {
      "more layer and the head again; 0: none."},
     {"nominal_parameters", PARAM_RATIO, AT(nominal_parameters), 0, 1e16, "0", NULL,
      "Parameter count in the model's name, for the rule of thumb; 0: the exact count."},
+    {"facts", PARAM_TEXT, AT(usual.facts), 0, 0, "", NULL,
+     "What the trained function has and no time depends on, as key=value with blanks between, "
+     "spelt "
+     "as in a config.json: partial_rotary_factor=0.5 scoring_func=sigmoid. A launch script says "
+     "each or is refused."},
     {"usual_precision", PARAM_TEXT, AT(usual.precision), 0, 0, "", NULL,
      "Number format in which its makers trained it: taken where training.precision is not given, "
      "on "

@@ -81,6 +81,9 @@ struct model_latent {
 struct model_usual {
     const char *precision, *dispatch, *schedule;
     bool dispatch_8bit;
+    /* Of the function that they trained, what no time depends on: words "key=value", of which
+     * launch scripts say each or refuse the model. */
+    const char *facts;
 };
 struct model_shape {
     const char *name;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scenarios/catalogue/huggingface_facts.h"
 #include "scenarios/catalogue/huggingface_offer.h"
 #include "scenarios/catalogue/huggingface_pattern.h"
 #include "scenarios/catalogue/huggingface_signs.h"
@@ -230,8 +231,9 @@ static void warn_of_beside(struct import *in)
 }
 
 /* One head of keys for all (`multi_query`), unless the newer decoder says how many; one norm for
- * attention and feed-forward side by side, or two. Older files say n_layer, n_head and n_embed. */
-static void add_falcon(struct import *in)
+ * attention and feed-forward side by side, or two. Older files say n_layer, n_head and n_embed. Do
+ * the two stand side by side? */
+static bool add_falcon(struct import *in)
 {
     bool newer = json_is_true(json_object_get(in->json, "new_decoder_architecture"));
     const json_t *side = json_object_get(in->json, "parallel_attn");
@@ -249,8 +251,7 @@ static void add_falcon(struct import *in)
         add(in, "norms", word_of(in, norms));
     else
         add(in, "norms", parallel && !newer ? "1" : "2");
-    if (parallel)
-        warn_of_beside(in);
+    return parallel;
 }
 
 static void add_pattern(struct import *in, const struct huggingface_type *type)
@@ -361,12 +362,15 @@ static void read_type(struct import *in, const struct huggingface_type *type)
         translate(in, type, row);
     check_must(in, type);
     check_signs(in, type);
-    if (strcmp(type->name, "falcon") == 0)
-        add_falcon(in);
+    const bool beside =
+        strcmp(type->name, "falcon") == 0 ? add_falcon(in) : stands_beside(in, type);
     if (type->mixer != NULL)
         add_pattern(in, type);
-    if (stands_beside(in, type))
+    if (beside)
         warn_of_beside(in);
+    const char *facts = huggingface_facts(in->arena, in->json, type->name, beside);
+    if (*facts != '\0')
+        add(in, "facts", facts);
     warn_of_window(in, type);
     warn_of_activation(in);
 }

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analysis/exchange/launch/launch_job.h"
+#include "analysis/exchange/launch/launch_facts.h"
 #include "analysis/exchange/launch/launch_saves.h"
 
 static void check(const struct launch_job *job, struct launch_text *text)
@@ -306,6 +306,7 @@ static void note_model(const struct launch_job *job, struct launch_text *text)
                    "alibi is not offered: a learned table of positions stands in its place");
     }
     launch_note_shape(job, text);
+    launch_facts(job, text, &(const struct launch_fact){NULL, NULL});
     if ((!m->biases && m->attention.biases != ATTENTION_BIASES_NONE) || m->norm.qk_norms ||
         m->norm.qk_norms_whole) {
         launch_say(text, LAUNCH_REFUSED,

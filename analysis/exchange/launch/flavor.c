@@ -89,6 +89,8 @@ static const char *parts_of(struct arena *arena, const struct model_shape *m, ui
     add(&w, m->biases, "biases");
     add(&w, m->tied_embeddings, "tied embeddings");
     add(&w, m->dropout_ratio > 0.0, "dropout");
+    if (m->usual.facts != NULL && *m->usual.facts != '\0')
+        add(&w, true, m->usual.facts);
     return w.text;
 }
 

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analysis/exchange/launch/launch_job.h"
+#include "analysis/exchange/launch/launch_facts.h"
 #include "analysis/exchange/launch/launch_saves.h"
 
 static void write_variables(const struct launch_job *job, struct launch_text *text)
@@ -143,6 +143,23 @@ static void write_latent(const struct model_shape *m, struct launch_text *text)
     launch_option(text, "--v-head-dim %" PRIu64, m->latent.v_head_size);
 }
 
+/* Rotation, and how a router scores: model.facts. Sigmoid scores of the chosen experts are always
+ * brought to a sum of 1; softmax comes before the choice, over all, or behind it, over those. */
+static void write_facts(const struct launch_job *job, struct launch_text *text)
+{
+    const bool sigmoid = launch_has_fact(job, "scoring_func=sigmoid");
+    const struct launch_fact options[] = {
+        {"partial_rotary_factor=", "--rotary-percent "},
+        {"rotary_pct=", "--rotary-percent "},
+        {"no_rope_layer_interval=", "--no-rope-freq "},
+        {"scoring_func=sigmoid", "--moe-router-score-function sigmoid"},
+        {"routed_scaling_factor=", "--moe-router-topk-scaling-factor "},
+        {sigmoid ? NULL : "norm_topk_prob=false", "--moe-router-pre-softmax"},
+        {NULL, NULL},
+    };
+    launch_facts(job, text, options);
+}
+
 static void write_model(const struct launch_job *job, struct launch_text *text)
 {
     const struct configuration *c = job->c;
@@ -162,6 +179,7 @@ static void write_model(const struct launch_job *job, struct launch_text *text)
     launch_option(text, "--max-position-embeddings %" PRIu64, job->positions);
     write_blocks(job, text);
     write_experts(job, text);
+    write_facts(job, text);
     write_latent(m, text);
     if (m->mtp_layers > 0)
         launch_option(text, "--mtp-num-layers %" PRIu64, m->mtp_layers);

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analysis/exchange/launch/launch_job.h"
+#include "analysis/exchange/launch/launch_facts.h"
 #include "analysis/exchange/launch/launch_saves.h"
 
 static bool maps_pipeline_first(const struct launch_job *job)
@@ -48,6 +48,23 @@ static const char *truth(bool value)
     return value ? "true" : "false";
 }
 
+/* Rotation, and how a router scores: model.facts. Sigmoid scores of the chosen experts are always
+ * brought to a sum of 1; softmax comes before the choice, over all, or behind it, over those. */
+static void write_facts(const struct launch_job *job, struct launch_text *text)
+{
+    const bool sigmoid = launch_has_fact(job, "scoring_func=sigmoid");
+    const struct launch_fact options[] = {
+        {"partial_rotary_factor=", "model.rotary_percent="},
+        {"rotary_pct=", "model.rotary_percent="},
+        {"no_rope_layer_interval=", "model.no_rope_freq="},
+        {"scoring_func=sigmoid", "model.moe_router_score_function=sigmoid"},
+        {"routed_scaling_factor=", "model.moe_router_topk_scaling_factor="},
+        {sigmoid ? NULL : "norm_topk_prob=false", "model.moe_router_pre_softmax=true"},
+        {NULL, NULL},
+    };
+    launch_facts(job, text, options);
+}
+
 static void write_model(const struct launch_job *job, struct launch_text *text)
 {
     const struct configuration *c = job->c;
@@ -81,6 +98,7 @@ static void write_model(const struct launch_job *job, struct launch_text *text)
         launch_say(text, LAUNCH_REFUSED, "queries and keys are normed head by head, not whole");
     launch_option(text, "model.hidden_dropout=%g", m->dropout_ratio);
     launch_option(text, "model.attention_dropout=%g", m->dropout_ratio);
+    write_facts(job, text);
     launch_close(text);
 }
 

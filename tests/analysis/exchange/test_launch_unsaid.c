@@ -11,18 +11,18 @@
 #include "tests/test.h"
 
 /* Llama 3 8B on 64 H100, as all four frameworks take it. */
-static struct scenario *read_case(const char *software, const char *more)
+static struct scenario *read_case(const char *software, const char *precision)
 {
     char text[1024];
     snprintf(text, sizeof text,
              "model: llama3-8b\n"
              "cluster: {gpu: h100-80gb-sxm, nodes: 8}\n"
-             "training: {sequence: 8192, global_batch: 512, precision: bf16, attention: flash2,\n"
+             "training: {sequence: 8192, global_batch: 512, precision: %s, attention: flash2,\n"
              "  gradient_bytes: 4}\n"
              "layout: {tp: 2, pp: 2, dp: 16, microbatch: 1, schedule: 1f1b, sharding: zero-1,\n"
              "  recompute: none, sequence_parallel: true}\n"
-             "software: %s\n%s",
-             software, more);
+             "software: %s\n",
+             precision, software);
     struct error error = {""};
     struct scenario *s = scenario_read("case.yaml", text, strlen(text), NULL, &error);
     assert_non_null(s);
@@ -110,13 +110,14 @@ static bool differ(const struct launch_text *a, const struct launch_text *b)
  * told as unsaid as well. */
 static void law_of_keys(const struct launch_kind *kind, const char *precision)
 {
-    struct scenario *s = read_case(kind->software, "");
+    struct scenario *s = read_case(kind->software, "bf16");
     struct launch_beside beside;
     struct launch_text plain, unaware, aware;
     s->configuration.training.precision = precision_find(precision);
     launch_beside_find(s, s->arena, &beside);
     launch_write(kind, &s->configuration, &beside, s->arena, &plain);
     assert_null(launch_case_note(&plain, LAUNCH_DIFFERS, "no option of the script says it"));
+    assert_false(plain.refused && strcmp(precision, "bf16") == 0);
     for (unsigned i = 0; i < software_param_count && !plain.refused; i++) {
         const struct param *key = &software_params[i];
         struct configuration c = s->configuration;
@@ -153,7 +154,7 @@ static void a_note_has_both_values(void **state)
 {
     struct scenario *s = read_case("{profile: megatron, bucket: 100MB, overlap_gradients: false,\n"
                                    "  gradient_kept_bytes: 2, cuda_graphs: attn, launch: 9us}",
-                                   "");
+                                   "bf16");
     const struct launch_text text = write_case(&launch_megatron, s);
     const char *note = launch_case_note(&text, LAUNCH_DIFFERS, "software.bucket");
     assert_string_equal(note, "software.bucket is 100MB here and 160MB in the profile megatron: no "
@@ -164,7 +165,7 @@ static void a_note_has_both_values(void **state)
     assert_null(launch_case_note(&text, LAUNCH_DIFFERS, "software.launch"));
     assert_non_null(launch_case_note(&text, LAUNCH_DIFFERS, "software.gradient_kept_bytes is 2"));
     scenario_destroy(s);
-    s = read_case("{profile: megatron, bucket: 100MB}", "");
+    s = read_case("{profile: megatron, bucket: 100MB}", "bf16");
     const struct launch_text other = write_case(&launch_torchtitan, s);
     assert_non_null(launch_case_note(&other, LAUNCH_DIFFERS, "does it in its own way"));
     scenario_destroy(s);
@@ -173,26 +174,39 @@ static void a_note_has_both_values(void **state)
 /* Months, names and formats that reading decides are no keys of the scenario. */
 static void what_reading_decides(void **state)
 {
-    struct scenario *s = read_case("{profile: nemo, release: 2024-04, bucket: 100MB}", "");
+    struct scenario *s = read_case("{profile: nemo, release: 2024-04, bucket: 100MB}", "bf16");
     struct launch_text text = write_case(&launch_nemo, s);
     assert_non_null(launch_case_note(&text, LAUNCH_DIFFERS, "software.bucket"));
     assert_null(launch_case_note(&text, LAUNCH_DIFFERS, "software.router_fusion"));
     scenario_destroy(s);
-    s = read_case("{profile: nemo, router_fusion: false}", "");
+    s = read_case("{profile: nemo, router_fusion: false}", "bf16");
     text = write_case(&launch_nemo, s);
     assert_non_null(launch_case_note(&text, LAUNCH_DIFFERS, "software.router_fusion is false"));
     scenario_destroy(s);
-    s = read_case("{profile: megatron, states_as_weights: true}", "");
+    s = read_case("{profile: megatron, states_as_weights: true}", "bf16");
     text = write_case(&launch_megatron, s);
     assert_null(launch_case_note(&text, LAUNCH_DIFFERS, "software.states_as_weights is"));
     assert_non_null(launch_case_note(&text, LAUNCH_REFUSED, "formats of master weights"));
+    scenario_destroy(s);
+    s = read_case("{profile: automodel, states_as_weights: false}", "bf16");
+    text = write_case(&launch_megatron, s); /* its states are of 32 bits unless told */
+    assert_false(text.refused);
+    assert_null(launch_case_note(&text, LAUNCH_DIFFERS, "software.states_as_weights is"));
+    scenario_destroy(s);
+    s = read_case("{profile: nemo, cuda_graphs: mlp}", "bf16");
+    struct launch_beside beside; /* of a profile that has graphs, too: another note, not one more */
+    launch_beside_find(s, s->arena, &beside);
+    beside.plain.software.graphs.modules = "attn";
+    launch_write(&launch_nemo, &s->configuration, &beside, s->arena, &text);
+    assert_non_null(launch_case_note(&text, LAUNCH_DIFFERS, "CUDA graphs (mlp) are not written"));
+    assert_null(launch_case_note(&text, LAUNCH_DIFFERS, "software.cuda_graphs is"));
     scenario_destroy(s);
 }
 
 /* Inputs of norms rebuilt, or kept: by the ledger of the layout itself. */
 static void memory_has_its_figures(void **state)
 {
-    struct scenario *s = read_case("{profile: megatron, save_norm_input: false}", "");
+    struct scenario *s = read_case("{profile: megatron, save_norm_input: false}", "bf16");
     const struct launch_text text = write_case(&launch_megatron, s);
     struct launch_room stated, whole;
     struct configuration c = s->configuration;
@@ -282,7 +296,7 @@ static void saves_of(const struct saving *row, struct scenario *s)
 static void saves_are_those_of_the_weeks(void **state)
 {
     for (unsigned i = 0; i < sizeof savings / sizeof savings[0]; i++) {
-        struct scenario *s = read_case(savings[i].kind->software, "");
+        struct scenario *s = read_case(savings[i].kind->software, "bf16");
         saves_of(&savings[i], s);
         scenario_destroy(s);
     }
@@ -292,7 +306,7 @@ static void saves_are_those_of_the_weeks(void **state)
 static void sharded_weights_wait(void **state)
 {
     static const struct launch_kind *const kinds[] = {&launch_megatron, &launch_nemo};
-    struct scenario *s = read_case("megatron", "");
+    struct scenario *s = read_case("megatron", "bf16");
     struct launch_beside beside = {
         .saves = {.how = LAUNCH_SAVES_BEHIND, .policy = "async", .every_steps = 7, .step_s = 2.0}};
     s->configuration.layout.data.sharding = sharding_find("fsdp");

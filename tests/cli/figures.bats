@@ -39,7 +39,7 @@ balanced() { [ "$(grep -o '<text' "$1" | wc -l)" = "$(grep -o '</text>' "$1" | w
     expect 0 "$ORRERY" study "$long" --vary layout.microbatch=1,2,3,4 --no-db --svg gaps.svg
     [ "$(grep -c 'l8 8m0 -8l-8 8' gaps.svg)" = 2 ]
     grep -q "layout.microbatch=2: does not fit, 3.89 GiB short" gaps.svg
-    grep -q ">1 of 4 points break a rule and have no dot.</text>" gaps.svg
+    grep -q ">1 of 4 points breaks a rule and has no dot.</text>" gaps.svg
     [ "$(grep -c '<circle' gaps.svg)" = 1 ]
     [ "$(lines gaps.svg)" = 0 ]
     lacks "nan" gaps.svg

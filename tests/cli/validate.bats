@@ -308,7 +308,7 @@ select printf('%-18s %6d %9s %10s %9s %12s %9s', key, r.value, f.percent, m.perc
 select printf('%-18s %6d %9s %10s %9s', 'mean of sources', (select count(*) from s), '', '', percent) from p where name = '$.coverage';
 select printf('own error by these rows: %s; %s of its variance shared by layouts of one model on one machine', o.percent, v.percent)
     from p o, p v where o.name = '$.log_spread_by_these_rows' and v.name = '$.shared_ratio_by_these_rows';
-select printf('%d pairs of layouts in 1 groups: %d ties; of %d others the one called faster was so in %s', n.value, t.value, d.value, r.percent)
+select printf('%d pairs of layouts in 1 group: %d ties; of %d others the one called faster was so in %s', n.value, t.value, d.value, r.percent)
     from p n, p t, p d, p r where n.name = '$.pairs' and t.name = '$.ties' and d.name = '$.decided' and r.name = '$.decided_right_ratio';
 select printf('(called with %s in the mean)', c.percent)
     from p c where c.name = '$.decided_probability';

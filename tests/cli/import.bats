@@ -309,7 +309,7 @@ END
     printf '{"traceEvents": [{"cat": "python_function", "name": "\377"},\n' >rubbish.json
     tail -n +2 trace.json >>rubbish.json
     expect 0 "$ORRERY" import pytorch rubbish.json --output rubbish.db
-    said "1 bytes that are no text, read as '?'"
+    said "1 byte that is no text, read as '?'"
     nccl_tests nccl.txt
     gzip nccl.txt
     expect 0 "$ORRERY" import nccl-tests nccl.txt.gz --op all_reduce --output own.db

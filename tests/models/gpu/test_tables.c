@@ -95,7 +95,8 @@ static size_t unclaimed_bytes(const struct param *table, unsigned count, size_t 
 }
 
 /* Every field but the name, the month of a software's release (of a scenario, not of a profile),
- * what is read from the text of a pattern and the curves and head sizes of unfused attention, which has none, has a row. */
+ * what is read from the text of a pattern, and the curves and head sizes of unfused attention,
+ * which has none, has a row. */
 static void test_every_field_has_a_row(void **state)
 {
     assert_int_equal(

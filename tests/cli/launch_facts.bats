@@ -37,6 +37,10 @@ experts='"n_routed_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size
     config stablelm '"partial_rotary_factor": 1.0'
     said_by megatron "--rotary-base"
     lacks "rotary-percent" out
+    config stablelm '"rope_parameters": {"rope_type": "default", "partial_rotary_factor": 0.5}'
+    said_by megatron "--rotary-percent 0.5"
+    config gpt_neox '"use_parallel_residual": false' # a quarter here too
+    said_by megatron "--rotary-percent 0.25"
     config llama '"rms_norm_eps": 1e-5'
     for kind in megatron nemo torchtitan deepspeed; do
         expect 0 "$ORRERY" export model.yaml --set software="$kind" --launch "$kind"
@@ -92,6 +96,9 @@ experts='"n_routed_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size
     expect 3 "$ORRERY" export own.yaml --launch megatron --set 'model={preset: gpt2-124m, facts: "a=$(rm) b"}'
     said "the model has a __rm_"
     said "the model has b "
+    # a fact whose first letters are those of one that has an option, or of one that is asked for
+    expect 3 "$ORRERY" export own.yaml --launch megatron --set 'model={preset: gpt2-124m, facts: "scoring_func=sigmoidal"}'
+    said "the model has scoring_func sigmoidal"
     expect 0 "$ORRERY" export own.yaml --launch megatron --set 'model={preset: gpt2-124m, facts: "rotary_pct=0.5;rm"}'
     shows "--rotary-percent 0.5_rm"
 }

@@ -1,7 +1,6 @@
-/* Facts of the model that no time depends on (model.facts): said by an option each, or refused. */
-#include <string.h>
-
 #include "analysis/exchange/launch/launch_facts.h"
+
+#include <string.h>
 
 /* "key=value" of `bytes` bytes: the option that says it; NULL: none. */
 static const struct launch_fact *find(const char *word, size_t bytes,

@@ -297,7 +297,8 @@ static void test_trace(void **state)
     assert_int_equal(job->causes[3].trace[0].unit, 5); /* a spare */
     assert_true(job->causes[3].in_place_ratio == 0.1);
     scenario_destroy(scenario);
-    static const char marked[] = "\xEF\xBB\xBF" HEAD "3.2h,gpu,17,HBM,2h\n"; /* with a byte order mark */
+    static const char marked[] =
+        "\xEF\xBB\xBF" HEAD "3.2h,gpu,17,HBM,2h\n"; /* with a byte order mark */
     scenario = read_trace(marked, strlen(marked), "");
     weeks_problems_are(scenario, "");
     assert_int_equal(scenario->job.cause_count, 1);

@@ -13,20 +13,31 @@ static double rated_w(const struct gpu_spec *gpu)
     return gpu->power.tdp_w > 0.0 ? gpu->power.tdp_w : gpu->power.cap_w;
 }
 
-static double static_w(const struct gpu_spec *gpu)
+/* Of a card at tdp. What of it an idle card does not draw is leakage of a hot one and clocks:
+ * temperature rises in proportion to power, and so does leakage over some tens of kelvin. */
+double gpu_power_static_w(const struct gpu_spec *gpu)
 {
-    return gpu->power.static_ratio * rated_w(gpu);
+    double rated = rated_w(gpu), at_tdp = gpu->power.static_ratio * rated;
+    double idle = fmin(gpu->power.idle_w, at_tdp);
+    double hot = rated > idle ? (at_tdp - idle) / (rated - idle) : 0.0;
+    return at_tdp - hot * (rated - gpu->power.cap_w);
 }
 
-/* Power beside the static part, at the cap. */
-static double dynamic_w(const struct gpu_spec *gpu)
+double gpu_power_dynamic_w(const struct gpu_spec *gpu)
 {
-    return gpu->power.cap_w - static_w(gpu);
+    return gpu->power.cap_w - gpu_power_static_w(gpu);
+}
+
+struct gpu_spec gpu_power_rated(const struct gpu_spec *gpu)
+{
+    struct gpu_spec out = *gpu;
+    out.power.cap_w = out.power.tdp_w = rated_w(gpu);
+    return out;
 }
 
 bool gpu_power_suffices(const struct gpu_spec *gpu)
 {
-    return dynamic_w(gpu) > 0.0;
+    return gpu_power_dynamic_w(gpu) > 0.0;
 }
 
 double gpu_power_issue_ratio(const struct gpu_spec *gpu)
@@ -49,15 +60,16 @@ static double clock_of_power(double power, double floor)
 double gpu_power_sustained_ratio(const struct gpu_spec *gpu)
 {
     double issue = gpu_power_issue_ratio(gpu), floor = gpu->power.voltage_floor_ratio;
-    double rated = rated_w(gpu) - static_w(gpu);
     if (gpu->power.cap_w == rated_w(gpu))
         return gpu->gemm.efficiency_ratio;
-    CHECK(gpu_power_suffices(gpu) && rated > 0.0);
+    const struct gpu_spec rated = gpu_power_rated(gpu);
+    double ratio = gpu_power_dynamic_w(gpu) / gpu_power_dynamic_w(&rated);
+    CHECK(gpu_power_suffices(gpu) && ratio > 0.0);
     double at_tdp = power_of_clock(gpu->gemm.efficiency_ratio / issue, floor);
-    return issue * fmin(clock_of_power(at_tdp * dynamic_w(gpu) / rated, floor), 1.0);
+    return issue * fmin(clock_of_power(at_tdp * ratio, floor), 1.0);
 }
 
-static double byte_energy_j(const struct gpu_spec *gpu)
+double gpu_power_byte_j(const struct gpu_spec *gpu)
 {
     return gpu->power.memory_ratio * rated_w(gpu) / gpu->hbm.bytes_per_s;
 }
@@ -65,7 +77,7 @@ static double byte_energy_j(const struct gpu_spec *gpu)
 double gpu_power_byte_flops(const struct gpu_spec *gpu, enum peak_kind peak)
 {
     double flops_per_s = gpu->peak_flops_per_s[peak] * gpu_power_sustained_ratio(gpu);
-    return byte_energy_j(gpu) * flops_per_s / dynamic_w(gpu);
+    return gpu_power_byte_j(gpu) * flops_per_s / gpu_power_dynamic_w(gpu);
 }
 
 double gpu_power_usual_traffic(const struct gpu_spec *gpu, double element_bytes)
@@ -79,8 +91,8 @@ double gpu_power_usual_traffic(const struct gpu_spec *gpu, double element_bytes)
 double gpu_power_stream_bytes_per_s(const struct gpu_spec *gpu)
 {
     double rate = gpu->hbm.bytes_per_s * gpu->hbm.efficiency_ratio;
-    double energy_j = byte_energy_j(gpu);
-    return energy_j > 0.0 ? fmin(rate, dynamic_w(gpu) / energy_j) : rate;
+    double energy_j = gpu_power_byte_j(gpu);
+    return energy_j > 0.0 ? fmin(rate, gpu_power_dynamic_w(gpu) / energy_j) : rate;
 }
 
 double gpu_power_attention_s(const struct gpu_spec *gpu, const struct kernel *kernel, double tdp_s)

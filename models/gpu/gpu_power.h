@@ -1,7 +1,8 @@
 /* gpu_power.h - what the power cap of a card leaves for arithmetic.
  *
  * The sustained rates of struct gpu_spec hold at tdp_w. Of the cap, a static part (idle, leakage,
- * clocks) comes first; the rest feeds arithmetic and HBM. Rate goes with the clock; above
+ * clocks) comes first; the rest feeds arithmetic and HBM. What follows holds for one kernel that
+ * runs on and on; of a mixture, as training is, gpu_work.h. Rate goes with the clock; above
  * voltage_floor_ratio of the boost clock the voltage falls with the clock, and power with its third
  * power; below, the voltage stays and power goes with the clock. Never more than the card can
  * issue. Formulas, sources and limits: docs/models/kernel.md. */
@@ -10,6 +11,14 @@
 
 #include "models/gpu/gpu_spec.h"
 
+/* Static power at the cap, W: static_ratio of tdp at tdp, and from there straight down to idle_w in
+ * a card that draws no more than that. What the cap leaves beside it, W. */
+double gpu_power_static_w(const struct gpu_spec *gpu);
+double gpu_power_dynamic_w(const struct gpu_spec *gpu);
+/* The same card with its cap at tdp. */
+struct gpu_spec gpu_power_rated(const struct gpu_spec *gpu);
+/* Energy of a byte of HBM, J. */
+double gpu_power_byte_j(const struct gpu_spec *gpu);
 /* Does the cap leave anything beside the static part? Else the card cannot run. */
 bool gpu_power_suffices(const struct gpu_spec *gpu);
 /* Shares of the peak: what a large aligned product can issue, and what the cap sustains of it

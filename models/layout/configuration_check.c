@@ -400,11 +400,9 @@ static void check_model(struct rule_report *r)
     const struct configuration *c = r->c;
     check_attention(r);
     if (!gpu_power_suffices(&c->gpu)) {
-        rule_say(
-            r, false, "cluster.gpu.power",
-            "%s draws all of its power cap before it computes: raise power above static_power x "
-            "tdp",
-            c->gpu.name);
+        rule_say(r, false, "cluster.gpu.power",
+                 "%s draws all of its power cap before it computes: raise power above idle_power",
+                 c->gpu.name);
     }
     if (strcmp(c->layout.order, LAYOUT_ORDER_AUTO) != 0 && !layout_order_valid(c->layout.order)) {
         rule_say(r, false, "layout.order",

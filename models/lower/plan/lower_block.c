@@ -75,7 +75,7 @@ static void add_times(struct stretch *s, const char *segment, const struct kerne
     CHECK(p->kernel_count < sizeof s->kernels / sizeof s->kernels[0]);
     struct kernel beside = *k;
     beside.taken_sms += s->taken_sms;
-    struct kernel_time one = gpu_kernel_time(&s->spec->c->gpu, &s->spec->c->kernels, &beside);
+    struct kernel_time one = gpu_kernel_time(&s->spec->costs->gpu, &s->spec->c->kernels, &beside);
     double time_s = one.s * s->spec->costs->slowing * times;
     s->kernels[p->kernel_count++] = (struct op_kernel){
         k->name, time_s, k->flops * times, k->bytes * times, one.evidence, one.shape};

@@ -44,6 +44,7 @@ struct block_costs lower_costs_block(const struct configuration *c)
 {
     const struct software_profile *p = &c->software;
     struct block_costs costs = {
+        .gpu = c->gpu,
         .launch_s = launch_s(c),
         .tensor_host_s = launch_s(c) + configuration_host_s(c, p->tensor.exposed_host_s),
         .slowing = c->layout.tp > 1 ? 1.0 / (1.0 - p->tensor.interference_ratio) : 1.0,

@@ -11,6 +11,7 @@ struct least_wire {
 };
 /* What all blocks pay beside their kernels. */
 struct block_costs {
+    struct gpu_spec gpu;  /* at the clock that its power cap leaves (lower_plan.c) */
     double launch_s;      /* of one kernel, at this tp */
     double tensor_host_s; /* of one tensor-parallel collective */
     double slowing;       /* of compute, by tensor-parallel collectives beside it: >= 1 */

@@ -5,8 +5,10 @@
 
 #include <math.h>
 
+#include "models/gpu/gpu_power.h"
 #include "models/layout/layout.h"
 #include "models/lower/plan/lower_alive.h"
+#include "models/lower/plan/lower_pace.h"
 #include "models/lower/plan/lower_split.h"
 #include "sim/check.h"
 
@@ -259,6 +261,21 @@ static void plan_prediction(struct lowering *l)
     compile(l, BLOCK_PREDICTION_HEAD, "prediction head", head->parameters);
 }
 
+/* The card at the clock that its cap leaves for all parts together, so that a layout does not
+ * change it. */
+static struct gpu_spec paced_card(const struct lowering *l)
+{
+    const struct gpu_spec *gpu = &l->c->gpu;
+    struct gpu_work work = {0};
+    if (gpu->power.cap_w == gpu_power_rated(gpu).power.cap_w)
+        return *gpu;
+    for (unsigned b = 0; b < lower_plan_block_count(l); b++)
+        for (uint32_t part = 0; part < l->parts && l->layers[b] != NULL; part++)
+            lower_pace_add(l->c, l->layers[b], lower_plan_times(l, part, (enum block_index)b),
+                           &work);
+    return gpu_work_card(gpu, &work);
+}
+
 static void plan_blocks(struct lowering *l)
 {
     const struct configuration *c = l->c;
@@ -272,6 +289,7 @@ static void plan_blocks(struct lowering *l)
     l->vocabulary_shard = (double)transformer_padded_vocabulary(&l->context) /
                           (double)c->layout.tp * (double)c->model.hidden;
     l->message = plan_message(&l->context, l->layers[BLOCK_LAYER]->input_bytes);
+    l->costs.gpu = paced_card(l);
     compile(l, BLOCK_EMBEDDING, "embedding", transformer_embedding_shard(&l->context));
     for (unsigned b = BLOCK_LAYER; b < lower_plan_block_count(l); b++)
         if (is_layer((enum block_index)b) && l->layers[b] != NULL)

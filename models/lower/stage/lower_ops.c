@@ -128,7 +128,7 @@ uint32_t lower_ops_kernel(struct ops *o, const struct kernel *kernel, enum phase
                           double host_s)
 {
     const struct configuration *c = o->l->c;
-    struct kernel_time time = gpu_kernel_time(&c->gpu, &c->kernels, kernel);
+    struct kernel_time time = gpu_kernel_time(&o->l->costs.gpu, &c->kernels, kernel);
     struct op_kernel row = {kernel->name,  time.s,        kernel->flops,
                             kernel->bytes, time.evidence, time.shape};
     struct op_cost cost = {

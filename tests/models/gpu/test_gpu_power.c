@@ -15,6 +15,7 @@ static struct gpu_spec powered(struct gpu_spec gpu, double static_w, double burs
 {
     gpu.power.tdp_w = gpu.power.cap_w;
     gpu.power.static_ratio = static_w / gpu.power.tdp_w;
+    gpu.power.idle_w = static_w; /* none of it falls with the cap */
     gpu.power.memory_ratio = BYTE_ENERGY_J * gpu.hbm.bytes_per_s / gpu.power.tdp_w;
     gpu.power.voltage_floor_ratio = 0.76;
     gpu.gemm.burst_ratio = burst;
@@ -65,6 +66,23 @@ static void test_sustained_share(void **state)
     assert_false(gpu_power_suffices(&gpu));
     gpu = hopper(141);
     assert_true(gpu_power_suffices(&gpu));
+}
+
+/* Straight from 140 W at 700 W down to 70 W at 70 W: what is left goes with cap - idle. */
+static void test_static_power_falls_with_the_cap(void **state)
+{
+    for (double cap = 100; cap <= 1000; cap += 100) {
+        struct gpu_spec gpu = hopper(cap);
+        gpu.power.idle_w = 70;
+        assert_true(near(gpu_power_static_w(&gpu), 70 + 70 * (cap - 70) / 630));
+        assert_true(near(gpu_power_dynamic_w(&gpu), 560 * (cap - 70) / 630));
+        assert_true(gpu_power_suffices(&gpu));
+        gpu.power.idle_w = 150; /* an idle card cannot draw more than a running one */
+        assert_true(near(gpu_power_static_w(&gpu), 140));
+    }
+    struct gpu_spec gpu = hopper(70);
+    gpu.power.idle_w = 70;
+    assert_false(gpu_power_suffices(&gpu));
 }
 
 /* 350 W instead of 700 W: a large product by the ratio of what is left, a stream not at all. */
@@ -222,6 +240,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sustained_share),
+        cmocka_unit_test(test_static_power_falls_with_the_cap),
         cmocka_unit_test(test_half_the_cap),
         cmocka_unit_test(test_laws),
         cmocka_unit_test(test_unthrottled),

@@ -69,7 +69,8 @@ static uint64_t mix_text(uint64_t hash, const char *text)
     return random_hash(hash, strlen(text));
 }
 
-/* What makes two studies the same: version, file, --set, --vary, seed. */
+/* What makes two studies the same: version, file, --set, --vary, seed; and, of all points, what the
+ * files that they name hold (keep_inputs). */
 static uint64_t fingerprint(const struct study *study, const struct scenario *scenario)
 {
     const struct study_options *options = study->options;
@@ -112,8 +113,10 @@ static void keep_inputs(struct study *study, const struct scenario *scenario)
         if (known != NULL)
             continue;
         struct scenario_input *input = ARENA_NEW(study->arena, struct scenario_input);
-        *input = (struct scenario_input){arena_text(study->arena, i->path), study->inputs};
+        *input = (struct scenario_input){arena_text(study->arena, i->path), study->inputs,
+                                         arena_text(study->arena, i->key), i->contents};
         study->inputs = input;
+        study->fingerprint = random_hash(study->fingerprint, i->contents);
     }
 }
 
@@ -158,7 +161,7 @@ static bool take_legal(struct planning *plan, size_t point, const struct scenari
     study->name = arena_text(study->arena, scenario->name);
     study->base_seed = scenario->configuration.seed;
     study->weeks = scenario->has_run;
-    study->fingerprint = fingerprint(study, scenario);
+    study->fingerprint = study->fingerprint ^ fingerprint(study, scenario);
     return true;
 }
 

@@ -18,15 +18,11 @@
 #include "models/plan/choice.h"
 #include "models/step/simulate/condition.h"
 #include "scenarios/catalogue/figure.h"
+#include "scenarios/language/inputs.h"
 #include "scenarios/language/problem.h"
 #include "scenarios/language/taken_default.h"
 #include "sim/error.h"
 
-/* Another file that the scenario names, and that is read. */
-struct scenario_input {
-    const char *path;
-    const struct scenario_input *next;
-};
 struct scenario_file {
     const char *text; /* the file, for the database */
     size_t text_bytes;

@@ -4,6 +4,7 @@
 
 #include "scenarios/assemble/build.h"
 #include "scenarios/language/file.h"
+#include "scenarios/language/inputs.h"
 #include "scenarios/language/parse.h"
 #include "scenarios/schema/set.h"
 
@@ -85,6 +86,10 @@ static void build(struct scenario_reading *r, struct value *root,
     b->alone = options->alone;
     root->key_mark = (struct mark){root->mark.source, root->mark.line, root->mark.column, 1};
     catalogue_open(&b->catalogue, b->arena, options->catalogue, &r->problems);
+    for (unsigned i = 0; options->catalogue != NULL && i < FAMILY_CATALOGUE_COUNT; i++)
+        inputs_add(b->arena, &scenario->file.inputs,
+                   arena_format(b->arena, "catalogue.%s", family_name((enum family)i)),
+                   catalogue_path(&b->catalogue, (enum family)i));
     build_scenario(b);
     scenario->stated.defaults = b->reader.defaults;
     scenario->stated.default_count = b->reader.default_count;

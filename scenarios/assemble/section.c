@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "scenarios/language/file.h"
+#include "scenarios/language/inputs.h"
 #include "scenarios/schema/keys.h"
 
 static const struct value *missing(struct builder *b, const struct value *outer,
@@ -304,12 +305,10 @@ const char *section_file(struct builder *b, const char *key, const char *named, 
                          source_quote(b->arena, named));
         return NULL;
     }
-    struct scenario_input *input = ARENA_NEW(b->arena, struct scenario_input);
-    *input =
-        (struct scenario_input){file_beside(b->arena, b->path, named), b->scenario->file.inputs};
-    b->scenario->file.inputs = input;
-    if (access(input->path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR))
-        return input->path;
+    const char *path = file_beside(b->arena, b->path, named);
+    inputs_add(b->arena, &b->scenario->file.inputs, key, path);
+    if (access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR))
+        return path;
     no_file(b, key, named, where);
     return NULL;
 }

@@ -26,11 +26,16 @@ bool catalogue_describes(const char *key)
     return false;
 }
 
+const char *catalogue_path(const struct catalogue *c, enum family family)
+{
+    return arena_format(c->arena, "%s/%s.yaml", c->folder, family_name(family));
+}
+
 static bool read_folder(struct catalogue *c, enum family family, struct source *source)
 {
     struct file_text file;
     struct error error = {{0}};
-    source->name = arena_format(c->arena, "%s/%s.yaml", c->folder, family_name(family));
+    source->name = catalogue_path(c, family);
     if (file_read(c->arena, source->name, SOURCE_BYTES_MAX, false, &file, &error)) {
         source->text = file.text;
         source->bytes = file.bytes;

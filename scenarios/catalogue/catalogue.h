@@ -25,6 +25,8 @@ struct catalogue {
 
 void catalogue_open(struct catalogue *catalogue, struct arena *arena, const char *folder,
                     struct problems *problems);
+/* The file of a family in the folder. */
+const char *catalogue_path(const struct catalogue *catalogue, enum family family);
 /* An entry with all its keys, or NULL. */
 const struct value *catalogue_find(struct catalogue *catalogue, enum family family,
                                    const char *name);

@@ -8,10 +8,13 @@
 #include <unistd.h>
 
 #include "scenarios/language/source.h"
+#include "sim/digest.h"
 
 enum {
     ENTRIES_MAX = 1000, /* of a folder, that are looked at for a file that is missing */
-    NAMESAKES_NAMED = 2
+    NAMESAKES_NAMED = 2,
+    CONTENTS_WORDS = 1024,
+    CONTENTS_BYTES_MAX = 1 << 28 /* more than any reader of a named file takes */
 };
 
 /* Files of one name in the folders that lie next to where it should be. */
@@ -112,6 +115,25 @@ bool file_read(struct arena *arena, const char *path, size_t limit, bool regular
     fclose(file);
     out->text[out->bytes] = '\0';
     return !failed || error_set(error, "%s: cannot be read", path);
+}
+
+uint64_t file_contents(const char *path)
+{
+    struct stat facts;
+    if (stat(path, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size > CONTENTS_BYTES_MAX)
+        return 0;
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return 0;
+    uint64_t words[CONTENTS_WORDS], hash = digest_begin(), bytes = 0;
+    for (size_t got; (got = fread(words, 1, sizeof words, file)) > 0; bytes += got) {
+        memset((char *)words + got, 0, sizeof words - got);
+        for (size_t i = 0; i * sizeof *words < got; i++)
+            hash = digest_add(hash, words[i]);
+    }
+    const bool failed = ferror(file) != 0;
+    fclose(file);
+    return failed ? 0 : digest_add(hash, bytes);
 }
 
 bool file_opens(const char *path)

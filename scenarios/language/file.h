@@ -21,6 +21,9 @@ bool file_read(struct arena *arena, const char *path, size_t limit, bool regular
  * message goes on with files of its name in the folders next to where it should be: "a/x.yaml: No
  * such file or directory; a/weeks/x.yaml has that name". `before` may be "". */
 bool file_unreadable(struct error *error, const char *before, const char *path);
+/* Hash of the bytes of an ordinary file of at most 256 MiB, which is read once for it: equal bytes,
+ * equal hash. 0 where there is no such file: whoever reads it tells why. */
+uint64_t file_contents(const char *path);
 /* Can this file be opened for reading: is it there, no folder, and allowed? "-" can. A command
  * whose reader failed asks it, to tell a file that is not there from one with something wrong in
  * it. */

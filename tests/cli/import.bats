@@ -413,6 +413,26 @@ END
     said "result_0.txt: --row needs what is not said: the card (--gpu NAME)"
     expect 3 "$ORRERY" import mllog result_0.txt --gpu h100-80gb-sxm --row
     said "the number of GPUs, tp, pp or cp (--config FILE)"
+    echo 'TP=2 PP=1 CP=1 MINIBS=4' >config_c.sh # 8 GPUs by the batch, on nobody knows how many nodes
+    expect 3 "$ORRERY" import mllog result_0.txt --config config_c.sh --gpu h100-80gb-sxm --row
+    said "the number of nodes (--config FILE)"
+    [ ! -s out ]
+    sed '/max_sequence_length/d' result_0.txt >short.txt
+    expect 3 "$ORRERY" import mllog short.txt --config config_a.sh --gpu h100-80gb-sxm --row
+    said "short.txt: --row needs what is not said: the sequence length"
+    # Each number at its own column: no two are the same.
+    echo 'TP=3 PP=4 VP=5 CP=6 EP=2 DGXNNODES=18 DGXNGPU=8 MINIBS=7 MBS=7 LAYER_CUDA_GRAPH=1 FP8_RECIPE=mxfp8' >config_d.sh
+    echo 'ASYM_PP_EMBED=1 SEQ_PARALLEL=False USE_DIST_OPTIMIZER=False LORA_DIM=32' >>config_d.sh
+    mllog lora.txt 14
+    sed -i 's/llama31_8b/llama2_70b_lora/; s/1xDGXH100/18xDGXH100/' lora.txt
+    expect 0 "$ORRERY" import mllog lora.txt --config config_d.sh --gpu h100-80gb-sxm --row
+    cp out row.csv
+    [ "$(cell row_id) $(cell source) $(cell cite) $(cell model) $(cell layers)" = "lora mllog lora.txt llama2-70b 80" ]
+    [ "$(cell gpus) $(cell gpus_per_node) $(cell fabric)" = "144 8 unknown" ]
+    [ "$(cell tp) $(cell pp) $(cell vpp) $(cell cp) $(cell ep) $(cell dp)" = "3 4 5 6 2 2" ]
+    [ "$(cell zero) $(cell sequence_parallel) $(cell microbatch) $(cell global_batch)" = "0 0 7 14" ]
+    [ "$(cell tokens_per_s_per_gpu)" = "$(awk 'BEGIN {printf "%.10g", 14 * 8192 / 2.75 / 144}')" ]
+    [ "$(cell stated)" = "software.fp8_recipe=mxfp8;software.cuda_graphs=layer;training.adapter=lora;training.adapter_rank=32" ]
     expect 2 "$ORRERY" import topo result_0.txt --row
 }
 

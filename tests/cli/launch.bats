@@ -342,6 +342,14 @@ TIGHT
     [[ "$(sql :memory: "select json_extract(readfile('out'), '\$.notes[0].text')")" == "it does not fit in memory"* ]]
     expect 0 tight megatron --set training.sequence=8192
     lacks "does not fit" err
+    # the cards hold it; the CPUs of a node keep an eighth of 18 bytes a parameter (docs/models/offload.md)
+    offloads="--set layout.optimizer_offload=1 --set cluster.node.host_memory="
+    expect 0 tight megatron --set training.sequence=8192 ${offloads}10GB
+    said "it does not fit in memory: the CPUs of a node need 16.8 GiB and have 9.31 GiB"
+    expect 0 tight megatron --set training.sequence=8192 ${offloads}19GB
+    lacks "does not fit" err
+    expect 0 tight megatron ${offloads}10GB
+    said "it does not fit in memory: stage 0 needs" # what fills a card is told before its host
 }
 
 # written POLICY...: the script of weeks, and the steps after which a run of them saves to storage first

@@ -18,6 +18,7 @@ YAML
     grep -q "optimum between points: [0-9.]* min, 95 % interval [0-9.]* min to [0-9.]* min$" out
     shows "Young"
     grep -q "exact" u.svg
+    python3 "$BATS_TEST_DIRNAME/svg_marks.py" u.svg >marks
     [ "$(sql weeks.study.db "select count(*) from study_point")" = 13 ]
     [ "$(sql weeks.study.db "select count(*) from study_result where metric = 'goodput'")" = 780 ]
     [ "$(sql weeks.study.db "select value from meta where key = 'complete'")" = 1 ]

@@ -38,3 +38,13 @@ numbers = [(x, y) for x, y, text in texts if re.fullmatch(r"\d+", text) and 78 <
 assert len(numbers) == len(dots)
 for i, (x, y) in enumerate(numbers):
     assert all(abs(x - a) > 13 or abs(y - b) > 10 for a, b in numbers[:i]), ("one over the other", i + 1)
+
+# Above the frame its two colours, in one row; beside it the list, under its heading.
+top = max(float(y) for y in re.findall(r'<path d="M\S+ (\S+)V', svg))
+left, right = map(float, re.search(r'<path d="M(\S+) \S+H([^"]+)"', svg).groups())
+keys = [(x, y) for x, y, text in texts if text.startswith("bound by ")]
+assert len(keys) == 2 and keys[0][1] == keys[1][1] < top - 8 and left < keys[0][0] < keys[1][0], keys
+((heading_x, heading_y),) = [(x, y) for x, y, text in texts if text.startswith("forward kernel")]
+rows = [(x, y) for x, y, text in texts if re.fullmatch(r"\d+  .+, \d+ % of \w+", text)]
+assert all(x == heading_x > right for x, _ in rows), (heading_x, rows)
+assert [y for _, y in rows] == sorted({y for _, y in rows}) and heading_y < rows[0][1], rows

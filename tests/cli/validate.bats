@@ -158,6 +158,7 @@ load helper
     head -c 4 a.svg | grep -qx '<svg'
     tail -c 7 a.svg | grep -qx '</svg>'
     [ "$(grep -c '<circle' a.svg)" -eq 10 ]
+    python3 "$BATS_TEST_DIRNAME/svg_marks.py" a.svg >marks
     expect 1 "$ORRERY" validate "$file" --svg missing/a.svg
     said "missing/a.svg"
     mkdir full && cd full

@@ -8,6 +8,7 @@
 #include "analysis/output/text/shell.h"
 #include "analysis/output/text/version.h"
 #include "analysis/plan/search/search_store.h"
+#include "scenarios/language/inputs.h"
 #include "sim/list.h"
 
 enum {
@@ -221,7 +222,37 @@ static int open_store(struct plan_diary *d)
     return EXIT_OK;
 }
 
-static bool recall(void *context, struct search_book *book, struct error *error)
+static const char *files_key(const struct plan_diary *d)
+{
+    return arena_format(d->arena, "files.%zu", d->machine);
+}
+
+static bool take_files(void *context, const struct query_row *row, struct error *error)
+{
+    struct plan_held *held = context;
+    unsigned bytes;
+    (void)error;
+    held->files = text_at(held->arena, row, 0, &bytes);
+    return true;
+}
+
+/* What is known was found out with the files of then. */
+static bool same_files(const struct plan_diary *d, struct query *query, const char *now,
+                       struct error *error)
+{
+    struct plan_held held = {.arena = d->arena, .files = ""};
+    const char *sql =
+        arena_format(d->arena, "select value from meta where key = '%s'", files_key(d));
+    if (!query_run(query, sql, NULL, take_files, &held, error))
+        return false;
+    const char *changed = inputs_changed(d->arena, held.files, now);
+    return changed == NULL ||
+           error_set(error, "the file of %s has changed since: put it back, or search anew",
+                     format_shown(changed).s);
+}
+
+static bool recall(void *context, const struct search_question *question, struct search_book *book,
+                   struct error *error)
 {
     struct plan_diary *d = context;
     for (unsigned i = 0; i < d->read_count; i++) {
@@ -229,13 +260,17 @@ static bool recall(void *context, struct search_book *book, struct error *error)
         struct error inner = {""};
         if (!query_open(d->read[i], &query, error))
             return false;
-        const bool good = search_store_recall(query, (int64_t)d->machine, d->resumed, book, &inner);
+        const bool good = same_files(d, query, question->files, &inner) &&
+                          search_store_recall(query, (int64_t)d->machine, d->resumed, book, &inner);
         query_close(query);
         if (!good)
             return error_set(error, "%s: %.800s", format_shown(d->read[i]).s, inner.text);
     }
-    if (d->store != NULL)
-        search_store_machine(d->store, (int64_t)d->machine, d->label, book);
+    if (d->store == NULL)
+        return true;
+    search_store_machine(d->store, (int64_t)d->machine, d->label, book);
+    if (!book->kept)
+        write_meta(d->store, files_key(d), question->files);
     return true;
 }
 

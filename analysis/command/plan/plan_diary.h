@@ -41,6 +41,7 @@ struct plan_held {
     unsigned word_count;
     const char *text; /* of the scenario; "": the line states it */
     size_t text_bytes;
+    const char *files; /* of a machine: what those of its scenario held (inputs.h) */
     struct shard shard;
     bool complete, ours; /* by this version */
 };

@@ -14,6 +14,7 @@
 #include "analysis/study/study_vary.h"
 #include "analysis/tell/document/document_lines.h"
 #include "analysis/tell/report/report_machines.h"
+#include "scenarios/language/inputs.h"
 
 enum {
     POINTS_MAX = 64
@@ -77,6 +78,7 @@ static int search_point(struct arena *arena, const struct plan_arguments *a,
     if (code != EXIT_OK)
         return code;
     question.base = &scenario->configuration;
+    question.files = inputs_lines(arena, scenario->file.inputs);
     out->gpu = arena_text(arena, scenario->configuration.gpu.name);
     out->gpus = configuration_gpus(question.base);
     out->too_many = a->terms.gpus_max > 0 && out->gpus > a->terms.gpus_max;

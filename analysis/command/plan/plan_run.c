@@ -23,7 +23,7 @@
 #include "analysis/plan/search/search_terms.h"
 #include "analysis/tell/document/document_lines.h"
 #include "analysis/tell/report/report_plan.h"
-#include "scenarios/assemble/scenario.h"
+#include "scenarios/language/inputs.h"
 #include "sim/plural.h"
 #include "sim/pool.h"
 
@@ -334,6 +334,7 @@ static int plan(struct plan_command *p)
     if (code != EXIT_OK)
         return code;
     question.base = &p->scenario->configuration;
+    question.files = inputs_lines(p->arena, p->scenario->file.inputs);
     code = plan_diary_open(p->given, p->session, p->work, &p->diary);
     if (code != EXIT_OK)
         return code;

@@ -35,7 +35,8 @@ static int spare_traces(const struct chakra_arguments *a, struct arena *arena,
     for (uint32_t rank = 0; rank < job->rank_count; rank++) {
         const char *path = arena_format(arena, "%s.%u.et", a->line.positional[1], rank);
         const bool last = rank + 1 == job->rank_count;
-        inputs[rank] = (struct scenario_input){path, last ? NULL : &inputs[rank + 1]};
+        inputs[rank] =
+            (struct scenario_input){.path = path, .next = last ? NULL : &inputs[rank + 1]};
     }
     return outputs_spare(&a->line, inputs, session);
 }

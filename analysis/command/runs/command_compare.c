@@ -11,6 +11,7 @@
 #include "analysis/record/numbers/job_record.h"
 #include "analysis/tell/document/document_lines.h"
 #include "analysis/tell/report/report_compare.h"
+#include "scenarios/language/inputs.h"
 
 #define ARGUMENTS struct compare_arguments
 static const struct option options[] = {
@@ -42,7 +43,9 @@ static int trouble(const struct session *session, const char *path, const char *
     return EXIT_TROUBLE;
 }
 
-static void take_stated(struct arena *arena, const struct value *root, struct compared_side *out)
+/* `files`: what other files hold that the scenario names (inputs.h). */
+static void take_stated(struct arena *arena, const struct value *root, const char *files,
+                        struct compared_side *out)
 {
     out->told = root != NULL;
     if (root == NULL)
@@ -50,7 +53,11 @@ static void take_stated(struct arena *arena, const struct value *root, struct co
     value_words(arena, root, &out->stated);
     for (unsigned i = 0; i < out->stated.count; i++) {
         struct stated_word *word = &out->stated.rows[i];
-        *word = (struct stated_word){arena_text(arena, word->path), arena_text(arena, word->text)};
+        const char *contents = inputs_of_key(arena, files, word->path);
+        const char *text = contents[0] == '\0'
+                               ? arena_text(arena, word->text)
+                               : arena_format(arena, "%s (contents %s)", word->text, contents);
+        *word = (struct stated_word){arena_text(arena, word->path), text};
     }
 }
 
@@ -66,12 +73,13 @@ static int read_database(struct session *session, struct arena *arena, struct co
         fprintf(session->notes, "note: %s is incomplete: its writer did not finish\n",
                 format_shown(out->path).s);
     const struct value *root = NULL;
+    const char *files = "";
     const bool good = record_read(query, arena, &out->record, &error) &&
                       stands_on_read(query, arena, &out->record, &out->constants, &error) &&
-                      restore_stated(query, out->path, arena, &root, &error);
+                      restore_stated(query, out->path, arena, &root, &files, &error);
     query_close(query);
     if (good)
-        take_stated(arena, root, out);
+        take_stated(arena, root, files, out);
     return good ? EXIT_OK : trouble(session, out->path, error.text);
 }
 
@@ -132,7 +140,7 @@ static int read_scenario(const struct compare_arguments *a, struct session *sess
     if (code != EXIT_OK)
         return code;
     code = simulate(session, arena, scenario, out);
-    take_stated(arena, scenario->file.root, out);
+    take_stated(arena, scenario->file.root, inputs_lines(arena, scenario->file.inputs), out);
     scenario_destroy(scenario);
     return code;
 }

@@ -136,7 +136,7 @@ static bool make_rows(struct searching *g, struct error *error)
             s->rows[s->row_count].turn = search_book_row(s->book, i, &layouts[i]);
         s->row_count++;
     }
-    return q->diary == NULL || q->diary->recall(q->diary->context, s->book, error);
+    return q->diary == NULL || q->diary->recall(q->diary->context, q, s->book, error);
 }
 
 /* A part that is dealt out evenly has its share of those that lead all, and now and then a few

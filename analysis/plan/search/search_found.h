@@ -95,9 +95,11 @@ struct search_terms {
 
 /* Where a search writes down what it finds out, and what it takes from there. */
 struct search_book;
+struct search_question;
 struct search_diary {
     /* Takes in what is known already, when the search begins; false with a sentence: it ends. */
-    bool (*recall)(void *context, struct search_book *book, struct error *error);
+    bool (*recall)(void *context, const struct search_question *question, struct search_book *book,
+                   struct error *error);
     /* Keeps what the book has more than before; called now and then, and at the end. */
     void (*keep)(void *context, struct search_book *book);
     void *context;
@@ -108,10 +110,11 @@ struct search_part {
 };
 struct search_question {
     const struct configuration *base; /* model, machine, batch; layout where keys are held */
-    unsigned held;                    /* of enum plan_axis */
-    double headroom_ratio;            /* of usable memory, to be left free */
-    uint32_t leaders;                 /* wanted */
-    struct search_terms terms;        /* that hold for this cluster (search_terms_check) */
+    const char *files; /* what those of its scenario hold (inputs.h), for the diary; NULL: none */
+    unsigned held;     /* of enum plan_axis */
+    double headroom_ratio;     /* of usable memory, to be left free */
+    uint32_t leaders;          /* wanted */
+    struct search_terms terms; /* that hold for this cluster (search_terms_check) */
     /* Weeks with failures of each leader that is played op by op; NULL: none. */
     const struct search_weeks_wish *weeks;
     uint32_t dp; /* this one alone; 0: any */

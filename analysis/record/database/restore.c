@@ -7,6 +7,7 @@
 #include "analysis/output/text/format.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
+#include "scenarios/language/inputs.h"
 #include "scenarios/language/parse.h"
 #include "scenarios/schema/set.h"
 #include "sim/list.h"
@@ -14,7 +15,7 @@
 /* What the file says of how its scenario was read. */
 struct kept {
     struct arena *arena;
-    const char *text, *path, *seed, *catalogue;
+    const char *text, *path, *seed, *catalogue, *files;
     const char **sets;
     uint32_t set_count, set_capacity;
 };
@@ -45,6 +46,8 @@ static bool take_meta(void *context, const struct query_row *row, struct error *
         kept->seed = value;
     else if (strcmp(key, "catalogue") == 0)
         kept->catalogue = value;
+    else if (strcmp(key, "files") == 0)
+        kept->files = value;
     else if (strncmp(key, "set.", 4) == 0)
         add_set(kept, value);
     return true;
@@ -73,13 +76,14 @@ static bool read_chosen(struct query *query, struct kept *out, struct error *err
 }
 
 bool restore_stated(struct query *query, const char *path, struct arena *arena,
-                    const struct value **out, struct error *error)
+                    const struct value **out, const char **files, struct error *error)
 {
-    struct kept kept = {.arena = arena};
+    struct kept kept = {.arena = arena, .files = ""};
     struct problems problems = {.arena = arena};
     *out = NULL;
     if (!read_stated(query, &kept, error))
         return false;
+    *files = kept.files;
     if (kept.text == NULL)
         return true;
     struct source *source = ARENA_NEW(arena, struct source);
@@ -160,6 +164,20 @@ static bool same(struct query *query, const char *path, const struct scenario *s
                      item_at(scenario->arena, restored, at).s);
 }
 
+/* Do the files that it names hold what they held? */
+static bool same_files(const struct kept *kept, const char *path, const struct scenario *scenario,
+                       struct error *error)
+{
+    const char *now = inputs_lines(scenario->arena, scenario->file.inputs);
+    const char *changed =
+        kept->files != NULL ? inputs_changed(scenario->arena, kept->files, now) : NULL;
+    return changed == NULL ||
+           error_set(error,
+                     "the file of %s has changed since %s was made: run the scenario again, or "
+                     "name the scenario itself",
+                     format_shown(changed).s, format_shown(path).s);
+}
+
 static struct scenario *read_scenario(const struct kept *kept, const char *path,
                                       const char *catalogue, struct error *error)
 {
@@ -196,10 +214,13 @@ struct scenario *restore_scenario(struct query *query, const char *path, const c
         else
             scenario = read_scenario(&kept, path, catalogue, error);
     }
+    const bool good = scenario != NULL &&
+                      (catalogue != NULL || same_files(&kept, path, scenario, error)) &&
+                      same(query, path, scenario, error);
     arena_destroy(kept.arena);
-    if (scenario != NULL && !same(query, path, scenario, error)) {
+    if (good)
+        return scenario;
+    if (scenario != NULL)
         scenario_destroy(scenario);
-        return NULL;
-    }
-    return scenario;
+    return NULL;
 }

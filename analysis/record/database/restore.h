@@ -15,8 +15,9 @@ struct scenario *restore_scenario(struct query *query, const char *path, const c
                                   struct error *error);
 
 /* The tree of that text with the --set of its line, and nothing that was chosen; NULL: it holds no
- * text. False with a sentence where the text is damaged. */
+ * text. `files`: what other files held that it names (inputs.h), "" where that is not known. False
+ * with a sentence where the text is damaged. */
 bool restore_stated(struct query *query, const char *path, struct arena *arena,
-                    const struct value **out, struct error *error);
+                    const struct value **out, const char **files, struct error *error);
 
 #endif

@@ -5,7 +5,8 @@ insert into doc (object, "column", unit, text) values
     ('meta', 'key', '',
         'schema, version, complete (1: the writer finished), scenario, path, text (the ' ||
         'scenario file), seed, detail, digest; where they were given set.0001, set.0002, ... ' ||
-        '(--set) and catalogue (--catalogue)'),
+        '(--set) and catalogue (--catalogue); files: what other files held that the ' ||
+        'scenario names, a line KEY HASH each (of a plan files.0, files.1, ... by machine)'),
     ('meta', 'value', '', 'the value, as text'),
     ('doc', '', '', 'This table: what every object and column of the file means.'),
     ('doc', 'object', '', 'a table or view'),

@@ -12,6 +12,7 @@
 #include "analysis/record/database/store_timeline.h"
 #include "analysis/record/database/store_wires.h"
 #include "analysis/record/numbers/job_record.h"
+#include "scenarios/language/inputs.h"
 #include "sim/units.h"
 
 const char *const detail_names[] = {"summary", "step", "op", "kernel", "flow", NULL};
@@ -90,6 +91,9 @@ static void write_metas(struct store *store, const struct result *result, enum d
     write_meta(store, "path", result->scenario->path);
     write_meta(store, "text", result->scenario->file.text);
     write_options(store, result->scenario);
+    struct arena *scratch = arena_create();
+    write_meta(store, "files", inputs_lines(scratch, result->scenario->file.inputs));
+    arena_destroy(scratch);
     write_meta(store, "seed", seed);
     write_meta(store, "detail", detail_names[detail]);
     if (result->timed)

@@ -46,8 +46,10 @@ static bool take(struct search_book *book, const struct search_turn *turn,
     return search_book_take(book, &one, error);
 }
 
-static bool recall(void *context, struct search_book *book, struct error *error)
+static bool recall(void *context, const struct search_question *question, struct search_book *book,
+                   struct error *error)
 {
+    (void)question;
     const struct earlier *e = context;
     bool good = true;
     for (uint32_t i = 0; e->found != NULL && i < e->found->places; i++)

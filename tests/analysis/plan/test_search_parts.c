@@ -31,8 +31,10 @@ struct diary { /* of a test: files that are read, and one that is written */
     unsigned asked, stop_after; /* times; 0: never */
 };
 
-static bool recall(void *context, struct search_book *book, struct error *error)
+static bool recall(void *context, const struct search_question *question, struct search_book *book,
+                   struct error *error)
 {
+    (void)question;
     struct diary *d = context;
     for (unsigned i = 0; i < d->from_count; i++) {
         struct query *query;

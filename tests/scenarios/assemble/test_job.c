@@ -297,6 +297,13 @@ static void test_trace(void **state)
     assert_int_equal(job->causes[3].trace[0].unit, 5); /* a spare */
     assert_true(job->causes[3].in_place_ratio == 0.1);
     scenario_destroy(scenario);
+    static const char marked[] =
+        "\xEF\xBB\xBF" HEAD "3.2h,gpu,17,HBM,2h\n"; /* with a byte order mark */
+    scenario = read_trace(marked, strlen(marked), "");
+    weeks_problems_are(scenario, "");
+    assert_int_equal(scenario->job.cause_count, 1);
+    assert_true(scenario->job.causes[0].trace[0].at_s == 3.2 * HOUR);
+    scenario_destroy(scenario);
     scenario = read_trace(csv, strlen(csv), ", rows: PSU");
     assert_int_equal(scenario->job.cause_count, 1);
     assert_string_equal(scenario->job.causes[0].name, "PSU");
@@ -325,6 +332,9 @@ static void test_bad_traces(void **state)
         {HEAD "3h,gpu,1,,2h\n", "", "@2:10: cause: is empty; name what failed\n"},
         {HEAD "\"3h\",gpu,x,\xC3\xA9\xC3\xA9,z\n", "",
          "@2:10: unit: 'x' is not a number\n@2:15: repair: 'z' is not a number\n"},
+        {"\xEF\xBB\xBF" HEAD "1h,gpu,x,a,2h\n", "", "@2:8: unit: 'x' is not a number\n"},
+        {"\xEF\xBB\xBF" HEAD "1h,gpu,0,\xFF,2h\n", "",
+         "@2:10: a byte that is not UTF-8; save the file as UTF-8\n"},
         {"at,unit_kind,unit,cause\n", "",
          "6:44: failures[0].trace: '%s' has no column 'repair'; a trace has "
          "at,unit_kind,unit,cause,repair\n"},

@@ -49,6 +49,18 @@ static void refused(const char *path, const char *hint)
     }
 }
 
+static uint64_t contents_of(const char *bytes, size_t size)
+{
+    FILE *file = fopen("contents", "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+    const uint64_t contents = file_contents("contents");
+    remove("contents");
+    assert_true(contents != 0);
+    return contents;
+}
+
 static void test_a_missing_file_is_looked_for_beside(void **state)
 {
     make_folder("weeks");
@@ -90,6 +102,30 @@ static void test_control_characters_stay_off_the_terminal(void **state)
     arena_destroy(arena);
 }
 
+/* Every byte counts, wherever it stands, and so does the length. */
+static void test_contents_tell_files_apart(void **state)
+{
+    static const size_t sizes[] = {1, 7, 8, 9, 8191, 8192, 8193, 20000};
+    static char bytes[20001];
+    (void)state;
+    assert_int_equal(file_contents("contents"), 0); /* none there */
+    assert_int_equal(file_contents("/"), 0);
+    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const size_t size = sizes[i];
+        memset(bytes, 0, sizeof bytes);
+        const uint64_t zeros = contents_of(bytes, size);
+        assert_int_equal(contents_of(bytes, size), zeros);
+        assert_true(contents_of(bytes, size + 1) != zeros);
+        assert_true(contents_of(bytes, size - 1) != zeros);
+        const size_t places[] = {0, size / 2, size - 1};
+        for (unsigned p = 0; p < 3; p++) {
+            bytes[places[p]] = 1;
+            assert_true(contents_of(bytes, size) != zeros);
+            bytes[places[p]] = 0;
+        }
+    }
+}
+
 static int enter(void **state)
 {
     snprintf(folder, sizeof folder, "/tmp/orrery_file_%ld", (long)getpid());
@@ -113,6 +149,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_missing_file_is_looked_for_beside),
         cmocka_unit_test(test_control_characters_stay_off_the_terminal),
+        cmocka_unit_test(test_contents_tell_files_apart),
     };
     return cmocka_run_group_tests(tests, enter, leave);
 }

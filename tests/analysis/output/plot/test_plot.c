@@ -81,6 +81,9 @@ static void test_ticks(void **state)
                 "k USD|1.10 k USD");
     check_ticks(axis_of(MINUTE, 4.0 * HOUR, true, PLOT_TIME),
                 "1 min|5 min|10 min|30 min|1 h|2 h|4 h");
+    check_ticks(axis_of(1e-6, 1.1 * YEAR, true, PLOT_TIME),
+                "1 us|10 us|100 us|1 ms|10 ms|100 ms|1 s|2 s|5 s|10 s|30 s|1 min|5 min|10 min|30 "
+                "min|1 h|2 h|4 h|12 h|1 d|3 d|10 d|30 d|365.25 d");
     check_ticks(axis_of(0.9, 40.0, true, PLOT_PLAIN), "1|2|5|10|20");
     check_ticks(axis_of(900.0, 3e6, true, PLOT_PLAIN), "1 k|10 k|100 k|1 M");
     check_ticks(axis_of(0.9 * GIB, 6.0 * GIB, true, PLOT_BYTES), "1 GiB|2 GiB|5 GiB");

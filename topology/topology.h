@@ -22,6 +22,7 @@ struct node_nvlink {
     bool nvls;              /* the switch reduces and multicasts (NVLink SHARP) */
     double nvls_ratio;      /* what it then moves of a port, chunks of any size */
     uint64_t nvls_channels; /* that NCCL runs on each GPU for it */
+    double exchange_ratio;  /* what an all-to-all moves of a port, large messages */
 };
 struct node_pcie {
     double bytes_per_s;      /* of a GPU or NIC to its PCIe switch, one direction, usable */

@@ -43,6 +43,9 @@ const struct param node_params[] = {
      "Hopper's."},
     {"nvls_channels", PARAM_COUNT, NODE(nvlink.nvls_channels), 1, 1024, "16", NULL,
      "Channels of in-switch reduction on each GPU; the default is NCCL's for Hopper."},
+    {"exchange_efficiency", PARAM_RATIO, NODE(nvlink.exchange_ratio), 0.01, 1, "77%", NULL,
+     "Share of nvlink_bandwidth that an all-to-all reaches with large messages; the default is "
+     "Hopper's."},
     {"collective_start", PARAM_TIME, NODE(collective_start_s), 0, LATENCY_MAX_S, "16.7us", NULL,
      "Fixed time of the smallest collective before its steps (NCCL's LL; other protocols in "
      "proportion): kernel start and first flags. It differs by site; the default is the median of "

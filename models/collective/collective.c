@@ -183,6 +183,7 @@ void collective_shape(const struct topology *topology, const uint32_t *gpus, uin
     out->nvls = spec->node.nvlink.nvls && out->ranks_per_node > 1 && on_nvswitch(topology, gpus[0]);
     out->nvls_ratio = spec->node.nvlink.nvls_ratio;
     out->nvls_channels = (uint32_t)spec->node.nvlink.nvls_channels;
+    out->exchange_ratio = spec->node.nvlink.exchange_ratio;
     out->start_s = spec->node.collective_start_s;
     out->transport_latency_s = spec->fabric.latency_s;
     out->transport_bulk_s = spec->fabric.bulk_latency_s;

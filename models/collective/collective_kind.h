@@ -41,6 +41,7 @@ struct group_shape {
     bool nvls;                  /* all of a node's members reach a reducing switch */
     double nvls_ratio;          /* what it moves of a port, chunks of any size */
     uint32_t nvls_channels;     /* of a member */
+    double exchange_ratio;      /* of an NVLink port that an all-to-all reaches */
     double start_s;             /* of the smallest collective: node.collective_start_s */
     double outside_bytes_per_s; /* of a node's NICs that the members can use, one direction */
     struct group_paths {

@@ -20,19 +20,25 @@ static double port_weight(enum comm_op op, const struct group_shape *shape)
     return (n - 1.0) / n;
 }
 
+/* What the messages to fellows reach of a member's link. */
+static double inside_rate(const struct group_shape *shape)
+{
+    return shape->inside.bytes_per_s * (shape->inside.nvlink ? shape->exchange_ratio : 1.0);
+}
+
 static bool plan(enum comm_op op, const struct group_shape *shape, double bytes,
                  enum protocol protocol, struct collective_plan *out)
 {
     if (protocol != PROTOCOL_SIMPLE)
         return false;
     double n = shape->ranks, k = shape->ranks_per_node;
-    out->latency_s = nccl_start_s(shape, nccl_base_s[NCCL_RING][protocol]) +
+    out->latency_s = nccl_start_s(shape, nccl_exchange_base_s) +
                      (shape->nodes > 1 ? nccl_net_step_s(shape, NCCL_RING, protocol)
                                        : nccl_inside_step_s(shape, NCCL_RING, protocol));
     out->cap_bytes_per_s = INFINITY;
     if (k > 1.0)
-        out->cap_bytes_per_s = nccl_inside_bytes_per_s(shape, protocol) *
-                               (1.0 + shape->inside.extra_links) / port_weight(op, shape);
+        out->cap_bytes_per_s =
+            inside_rate(shape) * (1.0 + shape->inside.extra_links) / port_weight(op, shape);
     if (shape->nodes > 1) {
         double leaves = k * (n - k) / n; /* payloads that leave a node, for each payload byte */
         out->cap_bytes_per_s = fmin(out->cap_bytes_per_s, shape->outside_bytes_per_s / leaves);

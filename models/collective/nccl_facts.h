@@ -44,6 +44,11 @@ static const double nccl_step_s[NCCL_WIRE_COUNT][NCCL_ALGORITHM_COUNT][PROTOCOL_
  * us where LL starts in 15.6; NCCL counts 23), and its network step. */
 static const double nccl_nvls_base_s = 35.7 * MICROSECOND;
 static const double nccl_nvls_net_step_s = 14.0 * MICROSECOND;
+/* An all-to-all: NCCL sets up a send and a receive with every member at once. 43 us where LL starts
+ * in 15.6, whatever the number of members: lines through the times of large messages leave 44 to 58
+ * us on 8 H100 and 41 to 58 us on 2, 4 and 8 B200, a step among them (MooreThreads/SimuMax v1.2:
+ * tables of nccl-tests, and fits of its own). */
+static const double nccl_exchange_base_s = 43.0 * MICROSECOND;
 /* Between two chunks the members of a channel wait for each other's flags: fitted, 5.0 +- 1.0
  * us, one figure for H100 and H200; NCCL counts 3.4 for a step over NVLink. */
 static const double nccl_nvls_chunk_s = 5.0 * MICROSECOND;

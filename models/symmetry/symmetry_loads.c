@@ -46,6 +46,7 @@ static uint64_t shape_hash(const struct group_shape *s)
         (uint64_t)s->even | (uint64_t)s->nvls << 1 | (uint64_t)s->inside.nvlink << 2,
         s->nvls_channels,
         symmetry_bits(s->nvls_ratio),
+        symmetry_bits(s->exchange_ratio),
         symmetry_bits(s->start_s),
         symmetry_bits(s->inside.bytes_per_s),
         s->inside.extra_links,

@@ -16,6 +16,7 @@ static struct node_spec plain_node(const struct topology_kind *kind, uint64_t gp
                               .nvlink.nvls = true,
                               .nvlink.nvls_ratio = 0.75,
                               .nvlink.nvls_channels = 16,
+                              .nvlink.exchange_ratio = 0.77,
                               .collective_start_s = 16 * MICROSECOND,
                               .pcie.bytes_per_s = 50 * GIGA,
                               .pcie.latency_s = 1 * MICROSECOND,

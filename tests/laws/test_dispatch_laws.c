@@ -95,6 +95,7 @@ static struct group_shape shape_of(const struct dispatch_kind *kind, struct rout
                                 .rails = nodes > 1 ? per_node : 0,
                                 .even = true,
                                 .start_s = 1e-5,
+                                .exchange_ratio = 0.77,
                                 .inside.bytes_per_s = 200 * GIGA,
                                 .outside_bytes_per_s = per_node * 0.97 * 50 * GIGA,
                                 .inside.nvlink = true,

@@ -269,6 +269,7 @@ static bool same_shape(const struct group_shape *a, const struct group_shape *b)
         a->ranks == b->ranks && a->nodes == b->nodes && a->rails == b->rails &&
         a->ranks_per_node == b->ranks_per_node && a->even == b->even && a->nvls == b->nvls &&
         a->nvls_ratio == b->nvls_ratio && a->nvls_channels == b->nvls_channels &&
+        a->exchange_ratio == b->exchange_ratio &&
         a->start_s == b->start_s && a->inside.bytes_per_s == b->inside.bytes_per_s &&
         a->inside.extra_links == b->inside.extra_links &&
         a->inside.latency_s == b->inside.latency_s &&

@@ -41,6 +41,7 @@ static struct group_shape shape_of(uint32_t nodes, uint32_t per_node, bool nvls)
         .nvls = nvls && per_node > 1,
         .nvls_ratio = 0.75,
         .nvls_channels = 16,
+        .exchange_ratio = 0.77,
         .start_s = 16 * MICROSECOND,
         .inside.bytes_per_s = 450 * GIGA,
         .inside.latency_s = 1 * MICROSECOND,

@@ -19,6 +19,7 @@ static struct topology_spec bench(const struct topology_kind *node)
                  .nvlink.nvls = node == &topology_nvlink_island,
                  .nvlink.nvls_ratio = 0.75,
                  .nvlink.nvls_channels = 16,
+                 .nvlink.exchange_ratio = 0.7,
                  .collective_start_s = 16e-6,
                  .pcie.bytes_per_s = 16,
                  .pcie.latency_s = 2,
@@ -84,6 +85,7 @@ static void test_shapes(void **state)
         assert_int_equal(s.ranks, row->count);
         assert_true(s.inside.nvlink);
         assert_true(s.transport_latency_s == 3 && s.transport_bulk_s == 5);
+        assert_true(s.exchange_ratio == 0.7);
     }
     arena_destroy(arena);
 }
@@ -281,6 +283,7 @@ static void test_protocols(void **state)
                                     .nvls = true,
                                     .nvls_ratio = 0.75,
                                     .nvls_channels = 16,
+                                    .exchange_ratio = 0.7,
                                     .start_s = 16e-6,
                                     .inside.bytes_per_s = 64,
                                     .outside_bytes_per_s = 8,

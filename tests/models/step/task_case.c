@@ -13,6 +13,7 @@ void task_case_begin(struct task_case *t, uint32_t ranks)
     *t = (struct task_case){.arena = arena, .c = lower_case()};
     const uint64_t nodes = ranks <= 8 ? 1 : (ranks + 7) / 8;
     t->c.cluster.node.kind = &topology_nvlink_island;
+    t->c.cluster.node.nvlink.exchange_ratio = 0.77;
     t->c.cluster.node.gpus = nodes == 1 ? ranks : 8;
     t->c.cluster.node.nic.count = t->c.cluster.node.gpus;
     t->c.cluster.nodes = nodes;

@@ -71,6 +71,7 @@ static void configure(struct configuration *c, const struct shape *shape)
     node->nvlink.nvls = island;
     node->nvlink.nvls_ratio = 0.75;
     node->nvlink.nvls_channels = 16;
+    node->nvlink.exchange_ratio = 0.77;
     node->collective_start_s = 16 * MICROSECOND;
     node->pcie.bytes_per_s = 25 * GIGA;
     node->pcie.latency_s = 2 * MICROSECOND;

@@ -49,6 +49,7 @@ static void begin(struct scene *s, uint64_t tp)
     cluster->node.nvlink.nvls = true;
     cluster->node.nvlink.nvls_ratio = 0.75;
     cluster->node.nvlink.nvls_channels = 16;
+    cluster->node.nvlink.exchange_ratio = 0.77;
     cluster->node.collective_start_s = 16 * MICROSECOND;
     cluster->node.pcie.bytes_per_s = 25 * GIGA;
     cluster->node.nic.efficiency_ratio = 1.0;

@@ -265,20 +265,20 @@ static void keep_ceiling(struct pass_wires *w, struct known_group *g, const stru
 static bool same_shape(const struct group_shape *a, const struct group_shape *b)
 {
     const struct group_paths *x = &a->paths, *y = &b->paths;
-    bool same =
-        a->ranks == b->ranks && a->nodes == b->nodes && a->rails == b->rails &&
-        a->ranks_per_node == b->ranks_per_node && a->even == b->even && a->nvls == b->nvls &&
-        a->nvls_ratio == b->nvls_ratio && a->nvls_channels == b->nvls_channels &&
-        a->exchange_ratio == b->exchange_ratio &&
-        a->start_s == b->start_s && a->inside.bytes_per_s == b->inside.bytes_per_s &&
-        a->inside.extra_links == b->inside.extra_links &&
-        a->inside.latency_s == b->inside.latency_s &&
-        a->outside_bytes_per_s == b->outside_bytes_per_s &&
-        a->outside_latency_s == b->outside_latency_s &&
-        a->transport_latency_s == b->transport_latency_s &&
-        a->transport_bulk_s == b->transport_bulk_s && a->inside.nvlink == b->inside.nvlink &&
-        a->dispatch == b->dispatch && x->tier_count == y->tier_count && x->flows == y->flows &&
-        x->sending_ratio == y->sending_ratio;
+    bool same = a->ranks == b->ranks && a->nodes == b->nodes && a->rails == b->rails &&
+                a->ranks_per_node == b->ranks_per_node && a->even == b->even &&
+                a->nvls == b->nvls && a->nvls_ratio == b->nvls_ratio &&
+                a->nvls_channels == b->nvls_channels && a->exchange_ratio == b->exchange_ratio &&
+                a->start_s == b->start_s && a->inside.bytes_per_s == b->inside.bytes_per_s &&
+                a->inside.extra_links == b->inside.extra_links &&
+                a->inside.latency_s == b->inside.latency_s &&
+                a->outside_bytes_per_s == b->outside_bytes_per_s &&
+                a->outside_latency_s == b->outside_latency_s &&
+                a->transport_latency_s == b->transport_latency_s &&
+                a->transport_bulk_s == b->transport_bulk_s &&
+                a->inside.nvlink == b->inside.nvlink && a->dispatch == b->dispatch &&
+                x->tier_count == y->tier_count && x->flows == y->flows &&
+                x->sending_ratio == y->sending_ratio;
     for (uint32_t i = 0; same && i < x->tier_count; i++)
         same = x->tiers[i].cables == y->tiers[i].cables && x->tiers[i].ports == y->tiers[i].ports &&
                x->tiers[i].switches == y->tiers[i].switches;

@@ -24,14 +24,6 @@ enum {
     SAMPLES_BETWEEN_LOOKS = 8 /* asking a driver for the power takes about as long as a sample */
 };
 
-const struct measure_rules measure_usual = {
-    .warmup_s = 0.03,
-    .sample_s = 1e-3,
-    .spread_ratio = 0.01,
-    .budget_s = 1.0,
-    .samples_most = 400,
-};
-
 struct measure_state {
     const struct calibrate_device *device;
     const struct measure_rules *rules;

@@ -25,7 +25,6 @@ enum {
     MEASURE_SAMPLES_LEAST = 20,
     MEASURE_SAMPLES_MAX = 1000
 };
-extern const struct measure_rules measure_usual; /* a tenth of a second a point, 1 % */
 
 struct measurement {
     double median_s;     /* of one launch */

@@ -130,6 +130,20 @@ YAML
     [ "$(cat kept.svg)" = old ]
 }
 
+@test "a link in the place of the half file is followed by nobody" {
+    "$ORRERY" run "$hello" --db x.db >out 2>err
+    printf 'at,node,cause,repair_s\n1h,n1,HBM,60\n' >log.csv
+    echo thesis >thesis
+    ln -s thesis t.out.partial
+    for line in "export x.db --output" "export x.db --format csv --table meta --output" "export x.db --svg map --output" \
+        "export $hello --launch megatron --output" "profile shapes $hello --output" "replay x.db --html" "explain x.db --svg" \
+        "validate $BATS_TEST_DIRNAME/../validation/layers.csv --svg" "import failures log.csv --gpus 8 --gpus-per-node 8 --output"; do
+        expect 1 "$ORRERY" $line t.out
+        said "t.out.partial"
+        [ "$(cat thesis)" = thesis ] && [ ! -e t.out ] || { echo "written by: $line"; return 1; }
+    done
+}
+
 @test "a file that could not be written whole does not get its name" {
     "$ORRERY" run "$hello" --db x.db >out 2>err
     old='{"displayTimeUnit":"old"}'

@@ -537,6 +537,13 @@ figures() { "$ORRERY" run weeks.yaml --no-db --json "$@" | grep -v job_mtbf_s | 
     expect 0 "$ORRERY" run "$SCENARIOS/weeks/elastic-vs-restart.yaml" --set recovery.policy=wait-for-repair --db restart.db
     [ "$(sql restart.db "select degraded_s < 1e-9 * wall_s and steps_completed >= (select max(step) from checkpoint) from run")" = 1 ]
     grep -q "  kept  .* steps, " out
+    # what is less of the wall clock than the rounding of its sums is nothing
+    for share in 1e-10 1e-8; do
+        sql restart.db "update run set degraded_s = $share * wall_s"
+        expect 0 "$ORRERY" report restart.db
+        words="of the full batch|^ +degraded "
+        if [ $share = 1e-8 ]; then [ "$(grep -cE "$words" out)" = 2 ]; else lacks "of the full batch" out && lacks "^ *degraded " out; fi
+    done
 }
 
 @test "more failures than are kept: the report says so, and counts all" {

@@ -121,7 +121,7 @@ def word_sites(line, masked):
 
 
 # Their arguments may change places.
-COMMUTATIVE = ("fmax(", "fmin(")
+COMMUTATIVE = ("fmax(", "fmin(", "job_greater(", "worker_later(")
 
 
 def call_sites(line, masked):

@@ -6,10 +6,15 @@
 #include <string.h>
 
 #include "analysis/calibrate/simulated.h"
+#include "models/profile/campaign.h"
 #include "models/profile/measure.h"
 #include "tests/test.h"
 
 #define KNOWN_S 1e-4
+
+/* A short warm-up and room for many samples. */
+static const struct measure_rules measure_usual = {
+    .warmup_s = 0.03, .sample_s = 1e-3, .spread_ratio = 0.01, .budget_s = 1.0, .samples_most = 400};
 
 static double known_s(const struct calibrate_point *point)
 {
@@ -87,6 +92,26 @@ static void the_spread_holds_the_known_time(void **unused)
         assert_true(inside >= 360);
         assert_true(fabs(error) < 2e-3);
         assert_true(m.settled && m.spread_ratio <= measure_usual.spread_ratio);
+    }
+}
+
+/* docs/calibration.md: .2 s of warm-up, samples of a millisecond, an interval within 1 %. */
+static void a_campaign_measures_as_its_page_says(void **unused)
+{
+    const struct measure_rules *rules = &campaign_usual.measure;
+    (void)unused;
+    for (unsigned seed = 1; seed <= 50; seed++) {
+        struct measurement m;
+        struct simulated_state state;
+        struct error error = {""};
+        struct simulated_card card = {.time_s = known_s, .noise_ratio = 0.04, .seed = seed};
+        struct calibrate_device device = simulated_device(&state, &card);
+        assert_int_equal(measure_point(&device, &point, rules, &m, &error), DEVICE_DONE);
+        assert_true(m.settled && m.spread_ratio <= 0.01);
+        card = (struct simulated_card){.time_s = known_s};
+        device = simulated_device(&state, &card);
+        assert_int_equal(measure_point(&device, &point, rules, &m, &error), DEVICE_DONE);
+        assert_true(fabs(state.now_s - (0.2 + 1e-3 * MEASURE_SAMPLES_LEAST)) < 2e-3);
     }
 }
 
@@ -284,13 +309,21 @@ static void families_are_told_apart(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_quiet_card_is_exact), cmocka_unit_test(the_spread_holds_the_known_time),
-        cmocka_unit_test(hiccups_are_left_out),  cmocka_unit_test(drift_is_waited_for),
-        cmocka_unit_test(warm_up_comes_first),   cmocka_unit_test(a_coarse_clock_does_not_show),
-        cmocka_unit_test(time_and_room_end_it),  cmocka_unit_test(faults_are_told),
-        cmocka_unit_test(slowing_is_told),       cmocka_unit_test(the_interval_is_that_of_the_book),
-        cmocka_unit_test(lines_are_read_back),   cmocka_unit_test(hostile_lines_are_refused),
-        cmocka_unit_test(work_is_counted),       cmocka_unit_test(families_are_told_apart),
+        cmocka_unit_test(a_quiet_card_is_exact),
+        cmocka_unit_test(the_spread_holds_the_known_time),
+        cmocka_unit_test(a_campaign_measures_as_its_page_says),
+        cmocka_unit_test(hiccups_are_left_out),
+        cmocka_unit_test(drift_is_waited_for),
+        cmocka_unit_test(warm_up_comes_first),
+        cmocka_unit_test(a_coarse_clock_does_not_show),
+        cmocka_unit_test(time_and_room_end_it),
+        cmocka_unit_test(faults_are_told),
+        cmocka_unit_test(slowing_is_told),
+        cmocka_unit_test(the_interval_is_that_of_the_book),
+        cmocka_unit_test(lines_are_read_back),
+        cmocka_unit_test(hostile_lines_are_refused),
+        cmocka_unit_test(work_is_counted),
+        cmocka_unit_test(families_are_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

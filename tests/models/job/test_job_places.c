@@ -89,15 +89,20 @@ static void test_where_failures_strike(void **state)
     struct failure_cause causes[2];
     struct job_chain chain;
     make_spec(&spec, causes);
-    spec.recovery.restart.sheltered[LINK_START] = true;
-    for (int strike = STRIKE_ALWAYS; strike <= STRIKE_WORKING; strike++) {
-        spec.strike = strike;
-        job_chain_create(&chain, &spec, 1);
-        assert_int_equal(chain.all_exposed, strike != STRIKE_ALWAYS); /* alike: never */
-        for (job_chain_begin(&chain); job_chain_place(&chain) != PLACE_COUNT;
-             job_chain_pass(&chain)) {
-            bool sheltered = job_chain_place(&chain) == LINK_START;
-            assert_int_equal(job_chain_exposed(&chain), strike == STRIKE_ALWAYS && !sheltered);
+    for (int link = 0; link <= RESTART_LINK_COUNT; link++) { /* sheltered: this one; the last: none */
+        for (int strike = STRIKE_ALWAYS; strike <= STRIKE_WORKING; strike++) {
+            memset(spec.recovery.restart.sheltered, 0, sizeof spec.recovery.restart.sheltered);
+            if (link < RESTART_LINK_COUNT)
+                spec.recovery.restart.sheltered[link] = true;
+            spec.strike = strike;
+            job_chain_create(&chain, &spec, 1);
+            assert_int_equal(chain.all_exposed,
+                             strike != STRIKE_ALWAYS || link == RESTART_LINK_COUNT);
+            for (job_chain_begin(&chain); job_chain_place(&chain) != PLACE_COUNT;
+                 job_chain_pass(&chain)) {
+                const bool sheltered = link < RESTART_LINK_COUNT && job_chain_place(&chain) == link;
+                assert_int_equal(job_chain_exposed(&chain), strike == STRIKE_ALWAYS && !sheltered);
+            }
         }
     }
 }

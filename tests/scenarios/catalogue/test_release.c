@@ -89,6 +89,21 @@ static void facts_hold_from_their_month_on(void **state)
     arena_destroy(r.arena);
 }
 
+/* A message about the entry of a month points to where the catalogue has the entry. */
+static void an_entry_keeps_its_place(void **state)
+{
+    struct read r = read_entry("a: 1\nown:\n  norm: 4\n  history:\n"
+                               "  - {since: 2025-09, what: b, source: s, sets: {norm: 6}}\n");
+    const struct value *own = value_find(r.entry, "own");
+    const struct value *entry =
+        release_entry(r.arena, own, release_history(r.arena, r.problems, own), RELEASE_NEWEST);
+    assert_string_equal(word(entry, "norm"), "6");
+    assert_string_equal(entry->key, "own");
+    assert_int_equal(entry->key_mark.line, 2);
+    assert_int_equal(entry->mark.line, 3);
+    arena_destroy(r.arena);
+}
+
 static void no_history_is_the_entry(void **state)
 {
     struct read r = read_entry("launch: 1us\n");
@@ -178,6 +193,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_of_months),
         cmocka_unit_test(facts_hold_from_their_month_on),
+        cmocka_unit_test(an_entry_keeps_its_place),
         cmocka_unit_test(no_history_is_the_entry),
         cmocka_unit_test(what_is_no_fact_is_reported),
         cmocka_unit_test(scenarios_take_a_release),

@@ -89,7 +89,8 @@ static void test_where_failures_strike(void **state)
     struct failure_cause causes[2];
     struct job_chain chain;
     make_spec(&spec, causes);
-    for (int link = 0; link <= RESTART_LINK_COUNT; link++) { /* sheltered: this one; the last: none */
+    for (int link = 0; link <= RESTART_LINK_COUNT;
+         link++) { /* sheltered: this one; the last: none */
         for (int strike = STRIKE_ALWAYS; strike <= STRIKE_WORKING; strike++) {
             memset(spec.recovery.restart.sheltered, 0, sizeof spec.recovery.restart.sheltered);
             if (link < RESTART_LINK_COUNT)

@@ -252,7 +252,7 @@ taken_back() { # kind, file, options of import
         echo '</cpu></system>'
     } >topo.xml
     expect 0 "$ORRERY" import nccl-topo topo.xml --gpu h100-80gb-sxm
-    shows "nvlink_bandwidth: 450GB/s"
+    shows "nvlink_bandwidth: 450GB/s   # 18 links of 25 GB/s"
     shows "nic_bandwidth: 400Gb/s"
     { sed '/^cluster:/d' "$hello"; cat out; } >own.yaml
     expect 0 "$ORRERY" check own.yaml

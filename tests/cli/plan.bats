@@ -145,6 +145,9 @@ YAML
     expect 2 plan $small --why speed=4
     said "no key of a layout"
     # shellcheck disable=SC2086
+    expect 2 plan $small --why tp=2,pp=1,tp=4
+    said "tp is said twice"
+    # shellcheck disable=SC2086
     expect 2 plan $small --why tp
     said "expected KEY=VALUE"
     # shellcheck disable=SC2086

@@ -24,6 +24,8 @@ validation="$SCENARIOS/../tests/validation"
     expect 0 "$ORRERY" profile from "$validation/collectives.csv" --gpu h100-80gb-sxm --output ring.db
     expect 0 "$ORRERY" profile show ring.db
     shows "collective all_reduce bf16 ranks=8 bytes=1073741824"
+    [ "$(sql ring.db "select device, gpu, driver, libraries, date, method from profile")" = \
+        "h100-80gb-sxm|h100-80gb-sxm|not said|those of the sources|as published|published rows of collectives.csv" ]
     expect 0 "$ORRERY" profile show h100.db
     shows "gemm - fp8 m=8192 n=8192 k=8192 batch=1"
     sed -n 's/.*attention flash3 fp16 causal batch=\([0-9]*\) .*/\1/p' out >batches # by number: 2 before 16

@@ -61,6 +61,15 @@ static void test_checkpoints(void **state)
         {WEEKS_CHECKPOINT, "checkpoint: {policy: multi-level, storage: host}",
          "7:44: checkpoint.storage: multi-level takes 2 to 4 tiers joined by '+', as in "
          "'host+nvme+pfs', not 1\n"},
+        {WEEKS_CHECKPOINT, "checkpoint: {policy: async, storage: host+peer+nvme+disk}",
+         "7:38: checkpoint.storage: async takes 1 to 3 tiers joined by '+', as in 'host+pfs', not "
+         "4\n"},
+        {WEEKS_CHECKPOINT, "checkpoint: {policy: peer-memory, storage: host+peer+nvme+disk}",
+         "7:44: checkpoint.storage: peer-memory takes 1 to 3 tiers joined by '+', as in "
+         "'host+peer+pfs', not 4\n"},
+        {WEEKS_CHECKPOINT, "checkpoint: {policy: every-step, storage: host+peer+nvme+disk}",
+         "7:43: checkpoint.storage: every-step takes 1 to 3 tiers joined by '+', as in "
+         "'host+peer+pfs', not 4\n"},
         {WEEKS_CHECKPOINT, "checkpoint: {policy: multi-level, storage: host+nvme}", ""},
         {WEEKS_CHECKPOINT, "checkpoint: {policy: multi-level, storage: host+peer+nvme+disk}", ""},
         {WEEKS_CHECKPOINT, "checkpoint: {policy: multi-level, storage: host+disk, keep: 40}", ""},

@@ -187,7 +187,8 @@ static void test_messages_without_partner_are_refused(void **state)
     chakra_case_message(&b.files[0], 1, CHAKRA_SEND, 0, 8);
     chakra_bench_refused(&b, "t.1.et", "is empty");
     for (unsigned wrong = 0; wrong < 4; wrong++) {
-        static const char *const whys[] = {"comm_dst is 0: another rank", "comm_dst is 2: another",
+        static const char *const whys[] = {"comm_dst is 0: another rank of 0 to 1 is expected",
+                                           "comm_dst is 2: another rank of 0 to 1 is expected",
                                            "comm_src is 1, but the trace is rank 0's",
                                            "comm_dst is not told"};
         chakra_bench_begin(&b, 2);

@@ -342,6 +342,8 @@ static void test_slurm_without_ends(void **state)
 
 static void test_hostile_logs_are_refused(void **state)
 {
+    refused("[yesterday] error: Nodes n1 not responding, setting DOWN\n", &failure_format_slurm,
+            "'yesterday' is no moment");
     refused("", &failure_format_csv, "empty");
     refused("at,unit_kind,unit\n", &failure_format_csv, "no column 'cause'");
     refused("at,unit_kind,unit,cause\n", &failure_format_csv, "no failure");

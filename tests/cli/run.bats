@@ -168,6 +168,20 @@ load helper
     expect 3 "$ORRERY" collective --node dgx-h1000
 }
 
+# Exchanges as measured: 240 MiB of 8 B200 in 433 us by SimuMax's fit, 8 GiB in 11.7 (NVIDIA's 640 GB/s) to 13.0 ms (its 577); 8 H100
+# in 220 us and 21.7 ms for 64 MiB and 8 GiB (tests/validation/exchanges.csv).
+@test "an all-to-all takes what was measured on 8 B200, GB200 and H100" {
+    local gpu
+    for gpu in b200-180gb-sxm gb200-186gb; do
+        "$ORRERY" collective --op all_to_all --gpus 8 --gpu $gpu --min 251658240 --max 251658240 --json |
+            jq -e '.rows[0].time_s | . > 385e-6 and . < 445e-6'
+        "$ORRERY" collective --op all_to_all --gpus 8 --gpu $gpu --min 8GiB --max 8GiB --json |
+            jq -e '.rows[0].time_s | . > 11.7e-3 and . < 13.0e-3'
+    done
+    "$ORRERY" collective --op all_to_all --gpus 8 --min 64MiB --max 8GiB --factor 128 --json |
+        jq -e '[.rows[0].time_s / 220.1e-6, .rows[1].time_s / 21.73e-3] | all(. > .97 and . < 1.03)'
+}
+
 @test "export: chrome and csv of a run" {
     "$ORRERY" run "$hello" --detail kernel >out 2>err
     expect 0 "$ORRERY" export hello-8-gpus.db --output t.json

@@ -141,6 +141,10 @@ static void test_pcie(void **state)
     assert_true(collective_find("direct")->plan(COMM_ALL_TO_ALL, &shape, 0, SIMPLE, &plan));
     assert_true(near(plan.cap_bytes_per_s, 40 * GB));
     assert_true(near(plan.latency_s, (43 + 6.7) * US));
+    shape = shape_of(1, 3); /* a mesh: messages to both fellows over links of their own */
+    shape.inside.extra_links = 1;
+    assert_true(collective_find("direct")->plan(COMM_ALL_TO_ALL, &shape, 0, SIMPLE, &plan));
+    assert_true(near(plan.cap_bytes_per_s, 780 * GB));
 }
 
 /* Ceilings in GB/s. Inside 400 GB/s leave 313.2 to Simple (.783), 288.144 to LL128 (.92 of it) and

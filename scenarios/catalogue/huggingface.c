@@ -150,6 +150,14 @@ static void translate(struct import *in, const struct huggingface_type *type,
         add(in, row->key, text);
 }
 
+static bool is_read(const struct huggingface_type *type, const char *name)
+{
+    const struct huggingface_row *row = type->rows;
+    while (row->key != NULL && strcmp(row->json, name) != 0)
+        row++;
+    return row->key != NULL;
+}
+
 /* What the rows take for granted. */
 static void check_must(struct import *in, const struct huggingface_type *type)
 {
@@ -158,7 +166,7 @@ static void check_must(struct import *in, const struct huggingface_type *type)
         const json_t *json = member(in, name),
                      *other = *value == '=' ? member(in, value + 1) : NULL;
         char *text = json ? json_dumps(json, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
-        bool good = json == NULL || json_is_null(json) ||
+        bool good = json == NULL || json_is_null(json) || is_read(type, name) ||
                     (*value == '=' ? json_equal(json, other) : text && strcmp(text, value) == 0);
         if (!good)
             problems_error(in->problems, in->where,

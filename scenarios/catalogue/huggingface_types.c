@@ -2,7 +2,8 @@
  * (LlamaConfig, MistralConfig, ... in huggingface/transformers, src/transformers/models; of mimo,
  * internlm2, chatglm, deepseek, minimax_m2 and kimi_k2 those of configuration_*.py beside the
  * weights), which layers have which norms, biases and windows those of the models beside them.
- * kimi_k2 has the keys of deepseek_v3. What no key of ours carries is below .01 % of the
+ * kimi_k2 has the keys of deepseek_v3; the routers of nemotron_h and kimi_linear choose groups of
+ * experts as its does. What no key of ours carries is below .01 % of the
  * parameters: biases of the head and none of the attention (gptj, phi), a gate of the shared
  * experts (qwen2_moe), a norm behind the embedding (bloom), norms that have no weights (olmo).
  * opt's relu is played as gelu: as many matrices, as many bytes. */
@@ -39,6 +40,7 @@ static const struct huggingface_type common = {
              NEED("vocabulary", "vocab_size"),
              ELSE("tied_embeddings", "tie_word_embeddings", "false"),
              ELSE("positions_max", "max_position_embeddings", "")},
+    .must = {{"n_group", "1"}, {"num_expert_group", "1"}, {"residual_in_fp32", "false"}},
 };
 
 /* Rows that several types have. */
@@ -294,9 +296,11 @@ const struct huggingface_type huggingface_types[] = {
      .rows = {ELSE("ffn_hidden", "intermediate_size", "5120"),
               ELSE("expert_interval", "decoder_sparse_step", "1")}},
     {.name = "nemotron_h",
-     .fixed = {{"ffn", "squared_relu"}, {"position", "none"}},
+     .fixed = {{"ffn", "squared_relu"}, {"position", "none"}, {"router_bias", "true"}},
      .rows = {ELSE("experts", "n_routed_experts", ""),
               ELSE("experts_per_token", "num_experts_per_tok", ""),
+              ELSE("expert_groups", "n_group", ""),
+              ELSE("groups_per_token", "topk_group", ""),
               ELSE("moe_ffn_hidden", "moe_intermediate_size", ""),
               {"shared_experts", "moe_shared_expert_intermediate_size", "", NULL, NULL,
                "moe_intermediate_size"},
@@ -318,12 +322,14 @@ const struct huggingface_type huggingface_types[] = {
      .like = "deepseek_v2",
      .fixed = {{"position", "none"}, {"router_bias", "true"}},
      .rows = {NEED("experts", "num_experts"), NEED("experts_per_token", "num_experts_per_token"),
-              ELSE("shared_experts", "num_shared_experts", "0"), NONE("expert_groups"),
-              NONE("groups_per_token"), NEED("linear_heads", "linear_attn_config.num_heads"),
+              ELSE("shared_experts", "num_shared_experts", "0"),
+              ELSE("expert_groups", "num_expert_group", ""),
+              NEED("linear_heads", "linear_attn_config.num_heads"),
               NEED("linear_head_size", "linear_attn_config.head_dim"),
               ELSE("linear_conv", "linear_attn_config.short_conv_kernel_size", "4"),
               ELSE("mtp_layers", "num_nextn_predict_layers", "0")},
      .must = {{"mla_use_nope", "true"},
+              {"use_grouped_topk", "true"},
               {"routed_expert_hidden_size", "0"},
               {"attn_res_block_size", "0"},
               {"mla_use_output_gate", "false"}},

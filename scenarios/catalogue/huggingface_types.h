@@ -11,7 +11,7 @@
 enum {
     HUGGINGFACE_FIXED_MAX = 12,
     HUGGINGFACE_ROW_MAX = 32,
-    HUGGINGFACE_MUST_MAX = 6
+    HUGGINGFACE_MUST_MAX = 12
 };
 /* How one key of ours is found: in the file, or by default. */
 struct huggingface_row {
@@ -25,8 +25,8 @@ struct huggingface_type {
     const char *like;                                 /* another type; NULL: a plain decoder */
     const char *fixed[HUGGINGFACE_FIXED_MAX][2];      /* keys that follow from the type */
     struct huggingface_row rows[HUGGINGFACE_ROW_MAX]; /* ended by a NULL key */
-    /* Members that have this value where the file has them, as compact JSON; "=x": that of x. Any
-     * other value is of a model that the rows do not describe. */
+    /* Members that have this value where the file has them and no row reads them, as compact JSON;
+     * "=x": that of x. Any other value is of a model that the rows do not describe. */
     const char *must[HUGGINGFACE_MUST_MAX][2];
     const char *mixer; /* kind of its recurrent layers, which the file lists; NULL: it has none */
     const char

@@ -26,7 +26,7 @@ static void write_file(const char *name, const char *text)
 }
 
 /* The scenario lies in the same folder, so its `hf` is relative to that. */
-static struct scenario *read_with(const char *model)
+static struct scenario *read_as(const char *model, const struct scenario_options *how)
 {
     char text[1024], path[256];
     struct error error = {{0}};
@@ -35,9 +35,14 @@ static struct scenario *read_with(const char *model)
              "model: {%s}\ncluster: {gpu: h100-80gb-sxm, node: dgx-h100}\n"
              "training: {sequence: 1024, global_batch: 8}\n",
              model);
-    struct scenario *scenario = scenario_read(path, text, strlen(text), NULL, &error);
+    struct scenario *scenario = scenario_read(path, text, strlen(text), how, &error);
     assert_non_null(scenario);
     return scenario;
+}
+
+static struct scenario *read_with(const char *model)
+{
+    return read_as(model, NULL);
 }
 
 static void test_published_counts(void **state)
@@ -54,6 +59,63 @@ static void test_published_counts(void **state)
                      published[i].parameters);
         assert_int_equal(scenario->diagnostics.problem_count, published[i].warnings);
         scenario_destroy(scenario);
+    }
+}
+
+/* Members that decide about time and that no count of parameters shows: a type reads them, or its
+ * files are refused by their name. */
+static const struct decisive {
+    const char *name, *members;
+    uint64_t groups, chosen; /* as they are read; 0: never */
+} decisive[] = {
+    {"n_group", "\"n_group\": 4, \"topk_group\": 2, ", 4, 2},
+    {"num_expert_group", "\"num_expert_group\": 4, \"topk_group\": 2, ", 4, 2},
+    {"residual_in_fp32", "\"residual_in_fp32\": true, ", 0, 0},
+};
+
+/* First in the object of the language model. */
+static void put_first(const char *json, const char *members, char *out, size_t room)
+{
+    static const char inner[] = "\"text_config\": {";
+    const char *at = strstr(json, inner);
+    at = at != NULL ? at + sizeof inner - 1 : json + 1;
+    snprintf(out, room, "%.*s%s%s", (int)(at - json), json, members, at);
+}
+
+/* Is it read (1) or refused (0)? */
+static int outcome_of(const char *json, const struct decisive *d)
+{
+    char text[4096];
+    put_first(json, d->members, text, sizeof text);
+    write_file("m.json", text);
+    const struct scenario_options shape_alone = {.layout_open = true};
+    struct scenario *s = read_as("hf: m.json", &shape_alone);
+    const struct model_shape *m = &s->configuration.model;
+    const bool read = s->diagnostics.error_count == 0;
+    if (read &&
+        (d->groups == 0 || m->moe.groups != d->groups || m->moe.groups_per_token != d->chosen))
+        fail_msg("%s is dropped in silence: %s", d->name, text);
+    bool named = false;
+    for (unsigned i = 0; i < s->diagnostics.problem_count; i++)
+        named = named || strstr(s->diagnostics.problems[i].text, d->name) != NULL;
+    if (!read && !named)
+        fail_msg("%s: %s: %s", d->name, s->diagnostics.problems[0].text, text);
+    scenario_destroy(s);
+    return read;
+}
+
+static void test_decisive_members(void **state)
+{
+    for (size_t k = 0; k < sizeof decisive / sizeof decisive[0]; k++) {
+        int read = 0, refused = 0;
+        for (size_t i = 0; i < sizeof published / sizeof published[0]; i++) {
+            if (decisive[k].groups > 0 && strstr(published[i].json, "topk_group") != NULL)
+                continue; /* it says so itself */
+            const int taken = outcome_of(published[i].json, &decisive[k]);
+            read += taken;
+            refused += !taken;
+        }
+        assert_true(refused > 0 && (read > 0) == (decisive[k].groups > 0));
     }
 }
 
@@ -211,6 +273,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_published_counts),
+        cmocka_unit_test(test_decisive_members),
         cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_patterns),
         cmocka_unit_test(test_side_by_side_by_its_flag),

@@ -231,7 +231,11 @@ load helper
         sum(json_extract(i.value, '\$.variance_ratio')) - 1) < 1e-9
         from json_each(readfile('a.json'), '\$.uncertainty.influences') i")" = 1 ]
     expect 0 "$ORRERY" run "$hello" --no-db --uncertainty=4 --against "$hello"
-    shows "the first is faster with probability 0.50: a tie"
+    shows "the first is faster with probability 0.50: the same"
+    shows "time of the second over the first: 1.000 to 1.000 (P10 to P90), 1.000"
+    shows "one step (equal digests)"
+    expect 0 "$ORRERY" run "$hello" --no-db --uncertainty=4 --against "$SCENARIOS/step/fsdp-7b.yaml"
+    shows "errors of the model are not shared"
 }
 
 @test "run --uncertainty: what was never measured is said, and is wider" {

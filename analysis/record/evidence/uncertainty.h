@@ -28,7 +28,8 @@ struct uncertain_draw {
 /* Draws of a step, whether it fits or not. Draw i is the same for any count. */
 struct uncertain_step {
     const struct scenario *scenario;
-    double step_s; /* with the figures as they are */
+    double step_s;   /* with the figures as they are */
+    uint64_t digest; /* of that timeline */
     bool fits;
     double log_spread; /* standard deviation of log_step */
     struct model_error own;
@@ -59,6 +60,7 @@ double uncertainty_model_ratio(const struct influence *influences, uint32_t coun
 
 /* Two steps with the same number of draws and the same seed. */
 struct uncertain_comparison {
+    bool same;                 /* one step: equal digests, and equal times in every draw */
     double faster_probability; /* that a step of `a` is faster */
     double shared_ratio;       /* of the variance of the model's own error; 0: not alike */
     double ratio[3];           /* P10, P50, P90 of b's time over a's */

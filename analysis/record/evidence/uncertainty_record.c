@@ -12,12 +12,13 @@ double uncertainty_mfu_ratio(const struct result *result, double step_s)
     return result->step->rates.mfu_ratio * result->step->step_s / step_s;
 }
 
-/* "the first is faster", or that it is a tie. */
+/* "the first is faster", or that it is a tie, or that there is nothing to choose. */
 static const char *verdict_of(const struct uncertain_comparison *comparison)
 {
     double p = comparison->faster_probability;
     bool tie = p > UNCERTAINTY_TIE_LOW && p < UNCERTAINTY_TIE_HIGH;
-    return tie                         ? "a tie"
+    return comparison->same            ? "the same"
+           : tie                       ? "a tie"
            : p >= UNCERTAINTY_TIE_HIGH ? "the first is faster"
                                        : "the second is faster";
 }

@@ -30,11 +30,13 @@ const char report_uncertainty_lines[] =
     ".verdict}{.verdict}{end}\n"
     "  time of the second over the first: {.ratio_p10:.3f} to {.ratio_p90:.3f} (P10 to P90), "
     "{.ratio_p50:.3f}\n"
-    "{if .shared_ratio > 0}"
+    "{if .one_step}"
+    "  one step (equal digests): all of the model's error is shared\n"
+    "{else}{if .shared_ratio > 0}"
     "  layouts of one model on one machine: {.shared_ratio} of the model's error is shared\n"
     "{else}"
     "  not layouts of one model on one machine: errors of the model are not shared\n"
-    "{end}{end}{end}";
+    "{end}{end}{end}{end}";
 
 void report_uncertainty_facts(struct fact *o, const struct record *record)
 {
@@ -56,6 +58,7 @@ void report_uncertainty_facts(struct fact *o, const struct record *record)
     document_real(one, ".mfu_p10", IN_RATIO, run->mfu_ratio * (run->step_s / u->step_p90_s));
     document_real(one, ".mfu_p50", IN_RATIO, run->mfu_ratio * (run->step_s / u->step_p50_s));
     document_real(one, ".mfu_p90", IN_RATIO, run->mfu_ratio * (run->step_s / u->step_p10_s));
+    document_flag(one, ".one_step", u->shared_ratio >= 1.0); /* neighbours share less than all */
     struct fact *array = document_array(one, ".influences");
     for (size_t i = 0; i < influences; i++)
         document_columns(document_object(array, NULL), ROW_influence, &rows[i], "");

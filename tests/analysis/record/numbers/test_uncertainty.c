@@ -137,14 +137,25 @@ static void test_against_itself_and_a_slower_one(void **state)
     struct uncertain_step z = draw(arena, far, 16, 2, 3);
     struct uncertain_comparison same, there, back, elsewhere;
     uncertainty_compare(&x, &x, &same);
-    near(same.faster_probability, 0.5, 1e-12);
-    near(same.ratio[1], 1.0, 1e-12);
+    assert_true(same.same && same.faster_probability == 0.5 && same.shared_ratio == 1.0);
+    for (unsigned i = 0; i < 3; i++)
+        assert_true(same.ratio[i] == 1.0);
+    /* Equal by the figures as they are, and not in every draw: there is something to tell apart. */
+    struct uncertain_step moved = draw(arena, a, 16, 2, 3);
+    moved.draws[15].log_step += 0.01;
+    uncertainty_compare(&x, &moved, &same);
+    assert_true(!same.same && same.ratio[0] < 1.0 && same.ratio[2] > 1.0);
+    near(same.shared_ratio, model_error_shared(&x.own, &x.own), 0.0);
+    moved = x;
+    moved.digest++;
+    uncertainty_compare(&x, &moved, &same);
+    assert_true(!same.same);
     uncertainty_compare(&x, &y, &there);
     uncertainty_compare(&y, &x, &back);
     near(there.faster_probability + back.faster_probability, 1.0, 1e-12);
     near(there.ratio[0] * back.ratio[2], 1.0, 1e-9);
     assert_true(x.step_s < y.step_s && there.faster_probability > UNCERTAINTY_TIE_HIGH);
-    assert_true(there.shared_ratio == model_error_shared(&x.own, &y.own));
+    assert_true(!there.same && there.shared_ratio == model_error_shared(&x.own, &y.own));
     uncertainty_compare(&x, &z, &elsewhere);
     assert_true(elsewhere.shared_ratio == 0.0 && elsewhere.faster_probability > 0.9);
     scenario_destroy(far);

@@ -10,6 +10,7 @@
 
 #include "scenarios/assemble/build_parts.h"
 #include "scenarios/language/file.h"
+#include "scenarios/schema/idle.h"
 #include "sim/units.h"
 
 enum {
@@ -225,6 +226,8 @@ void build_scenario(struct builder *b)
         if (!b->layout_open)
             check_rules(b);
         b->layout_sound = b->problems->error_count == 0;
+        if (b->layout_sound)
+            idle_warn(b->root, &b->scenario->configuration, b->layout_open, b->problems);
     }
     build_head(b);
     build_extras(b);

@@ -10,8 +10,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/layout/configuration_split.h"
 #include "models/layout/layout.h"
-#include "models/lower/plan/lower_split.h"
 #include "models/schedule/schedule_kind.h"
 #include "sim/check.h"
 #include "sim/share.h"
@@ -45,7 +45,7 @@ static double *stage_parameters(const struct configuration *c, struct arena *are
     double *parameters = ARENA_ARRAY(arena, double, stages);
     uint32_t *split = ARENA_ARRAY(arena, uint32_t, parts);
     uint64_t layer = 0;
-    lower_split(c, split);
+    configuration_split(c, split);
     for (uint32_t part = 0; part < parts; part++)
         for (uint32_t i = 0; i < split[part]; i++)
             of_part[part] += transformer_layer_parameters(&c->model, layer++);

@@ -38,6 +38,16 @@
  * layers.md). */
 #define SCAN_PRODUCT_RATIO 0.5
 #define SCAN_FLOPS_PER_CYCLE 4096.0
+/* Share of the peak that sparse attention in the latent reaches forward: FlashMLA's kernels, 640
+ * TFLOP/s of the 989 of H800 and 1,450 of the 2,250 of B200 (deepseek-ai/FlashMLA README.md,
+ * "token-level sparse attention for prefill"). Backward no rate was published: .6 of it, assumed,
+ * between the .69 of dense attention there on B200 (1,000 of 1,460) and what the scattered sums of
+ * gradients of keys cost; software.sparse_time carries 30 %. */
+#define SPARSE_FORWARD_RATIO 0.645
+#define SPARSE_BACKWARD_RATIO (0.6 * SPARSE_FORWARD_RATIO)
+/* Heads of one query are the rows of a tile, filled up to this (csrc of FlashMLA: h_q % 64 == 0).
+ */
+#define SPARSE_TILE_HEADS 64.0
 /* However much of the cap its memory takes, a card keeps this share for arithmetic at the usual
  * traffic; no card of the catalogue comes near. */
 #define LEAST_ARITHMETIC_SHARE 0.1
@@ -144,6 +154,21 @@ struct kernel gpu_kernel_scan(const char *name, const struct scan_shape *shape)
                                     .walk_s = shape->walk_s,
                                     .stream_ratio = shape->stream_ratio,
                                     .time_ratio = 1.0}};
+}
+
+struct kernel gpu_kernel_sparse(const char *name, enum peak_kind peak,
+                                const struct sparse_shape *shape)
+{
+    const double filled = SPARSE_TILE_HEADS * ceil(shape->heads / SPARSE_TILE_HEADS);
+    const double ratio = shape->backward ? SPARSE_BACKWARD_RATIO : SPARSE_FORWARD_RATIO;
+    return (struct kernel){
+        .kind = KERNEL_SPARSE,
+        .name = name,
+        .peak = peak,
+        .flops = shape->flops,
+        .bytes = shape->bytes,
+        .launches = 1.0,
+        .sparse = {.peak_ratio = ratio * shape->heads / filled, .time_ratio = shape->time_ratio}};
 }
 
 struct kernel gpu_kernel_memory(const char *name, double bytes, double launches)
@@ -364,6 +389,16 @@ static double scan_time_s(const struct gpu_spec *gpu, const struct kernel *kerne
     return kernel->scan.time_ratio * fmax(busy_s, kernel->bytes / stream);
 }
 
+static double sparse_time_s(const struct gpu_spec *gpu, const struct kernel *kernel)
+{
+    const double sms = (double)gpu->sm_count;
+    CHECK(kernel->taken_sms < sms);
+    const double rate = gpu->peak_flops_per_s[kernel->peak] * kernel->sparse.peak_ratio;
+    const double busy_s = kernel->flops / rate * (sms / (sms - kernel->taken_sms));
+    return kernel->sparse.time_ratio * fmax(gpu_power_attention_s(gpu, kernel, busy_s),
+                                            kernel->bytes / gpu_power_stream_bytes_per_s(gpu));
+}
+
 /* FlashAttention is written for fp16 and bf16, its third release for fp8 as well (README.md of
  * Dao-AILab/flash-attention; arXiv:2407.08608 section 3.3), cuDNN's for fp16, bf16 and fp8
  * (documentation of NVIDIA/cudnn-frontend, scaled dot product attention). None takes fp32. */
@@ -409,6 +444,9 @@ static double modelled_s(const struct gpu_spec *gpu, const struct kernel *kernel
         break;
     case KERNEL_SCAN:
         time_s = scan_time_s(gpu, kernel);
+        break;
+    case KERNEL_SPARSE:
+        time_s = sparse_time_s(gpu, kernel);
         break;
     }
     return time_s + gpu->kernel_start_s * kernel->launches;

@@ -29,6 +29,12 @@ struct scan_shape {
     double flops, bytes;                 /* of the chunks as they are computed; moved at least */
     double cycles, walk_s, stream_ratio; /* struct kernel_scan */
 };
+struct sparse_shape {
+    double flops, bytes; /* of the keys that are met; moved at least */
+    double heads;        /* of queries that share their keys, on this rank */
+    bool backward;
+    double time_ratio; /* struct kernel_sparse */
+};
 /* Makers: fill flops, bytes (each operand once) and launches = 1. */
 struct kernel gpu_kernel_gemm(const char *name, enum peak_kind peak, struct gemm_shape shape,
                               double element_bytes);
@@ -38,6 +44,9 @@ struct kernel gpu_kernel_attention(const char *name, enum peak_kind peak,
                                    const struct attention_shape *shape, double element_bytes);
 /* A recurrence by chunks, of 16-bit operands: docs/models/layers.md. */
 struct kernel gpu_kernel_scan(const char *name, const struct scan_shape *shape);
+/* Attention to rows of a latent that were chosen for each query: docs/models/sparse.md. */
+struct kernel gpu_kernel_sparse(const char *name, enum peak_kind peak,
+                                const struct sparse_shape *shape);
 struct kernel gpu_kernel_memory(const char *name, double bytes, double launches);
 
 /* How much longer the slowest of `count` cards takes than the mean one, in the mean: ranks that

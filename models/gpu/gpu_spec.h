@@ -85,7 +85,8 @@ enum kernel_kind {
     KERNEL_GEMM,
     KERNEL_ATTENTION,
     KERNEL_MEMORY,
-    KERNEL_SCAN /* a recurrence by chunks */
+    KERNEL_SCAN,  /* a recurrence by chunks */
+    KERNEL_SPARSE /* attention to chosen rows of a latent */
 };
 struct kernel_core {
     enum attention_kernel kind;
@@ -100,21 +101,26 @@ struct kernel_scan {
     double stream_ratio; /* share of the streaming rate at which its bytes pass */
     double time_ratio;   /* of its software over the published kernels: of all of its time */
 };
+struct kernel_sparse {
+    double peak_ratio; /* share of the peak that its products reach, with what fills their tiles */
+    double time_ratio; /* of its software over the published kernels */
+};
 struct kernel {
     enum kernel_kind kind;
     const char *name;      /* "qkv", "rmsnorm"; a literal */
-    enum peak_kind peak;   /* of a GEMM, attention or a scan */
+    enum peak_kind peak;   /* of whatever is no stream */
     double m, n, k, batch; /* GEMM: batch products of m x k by k x n */
     double element_bytes;  /* of an operand */
     double result_bytes;   /* GEMM: moved for an element of the result */
     bool split_sums;       /* GEMM, 8-bit: sums are promoted to fp32 on the way */
     bool block_scales;     /* GEMM, 8-bit: scales go by block */
-    double taken_sms;      /* GEMM, attention, scan: SMs that what runs beside it holds */
+    double taken_sms;      /* of whatever is no stream: SMs that what runs beside it holds */
     double flops;          /* done by the hardware; filled by the kernel_* makers */
     double bytes;          /* moved through HBM at least; filled by the makers */
     double launches;       /* host launches it costs */
     struct kernel_core core;
     struct kernel_scan scan;
+    struct kernel_sparse sparse;
 };
 
 #endif

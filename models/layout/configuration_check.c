@@ -469,6 +469,7 @@ unsigned configuration_check(const struct configuration *c, struct rule_break *o
     check_recompute_layers(&r);
     check_sharding(&r);
     configuration_check_layers(&r);
+    configuration_check_sparse(&r);
     configuration_check_experts(&r);
     configuration_check_state(&r);
     configuration_check_offload(&r);

@@ -19,6 +19,8 @@ void configuration_check_stages(struct rule_report *r);
 void configuration_check_experts(struct rule_report *r);
 /* Patterns of layers and recurrent ones. */
 void configuration_check_layers(struct rule_report *r);
+/* Sparse attention with an indexer. */
+void configuration_check_sparse(struct rule_report *r);
 /* What of it is on the host. */
 void configuration_check_offload(struct rule_report *r);
 /* What is kept for each parameter. */

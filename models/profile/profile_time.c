@@ -165,6 +165,7 @@ bool profile_time_point(const struct kernel *k, struct calibrate_point *out)
         out->size[0] = k->bytes;
         return point_problem(out) == NULL;
     case KERNEL_SCAN: /* no campaign measures them */
+    case KERNEL_SPARSE:
         break;
     }
     return false;

@@ -113,6 +113,18 @@ const struct param model_params[] = {
      "Latent attention: rotated part of a query or key head."},
     {"v_head_size", PARAM_COUNT, AT(latent.v_head_size), 0, DEEP, "0", NULL,
      "Latent attention: width of a value head."},
+    {"indexer_heads", PARAM_COUNT, AT(latent.indexer.heads), 0, HEADS, "0", NULL,
+     "Sparse attention: heads of the indexer that chooses each query's keys (DeepSeek-V3.2); 0: "
+     "attention to all keys, as these models are pre-trained before the indexer is added."},
+    {"indexer_size", PARAM_COUNT, AT(latent.indexer.size), 0, DEEP, "0", NULL,
+     "Sparse attention: width of an indexer head."},
+    {"sparse_keys", PARAM_COUNT, AT(latent.indexer.keys), 0, WIDE, "0", NULL,
+     "Sparse attention: keys that are chosen for a query."},
+    {"indexer_interval", PARAM_COUNT, AT(latent.indexer.interval), 1, DEEP, "1", NULL,
+     "Sparse attention: one layer of N has an indexer, the others take its choice (GLM-5.2: 4)."},
+    {"indexer_first", PARAM_COUNT, AT(latent.indexer.first), 0, DEEP, "0", NULL,
+     "Sparse attention: leading layers that each have an indexer; counting of indexer_interval "
+     "begins behind them (GLM-5.2: 3)."},
     {"mtp_layers", PARAM_COUNT, AT(mtp_layers), 0, 8, "0", NULL,
      "Multi-token prediction modules (DeepSeek-V3): each predicts one token further ahead with one "
      "more layer and the head again; 0: none."},

@@ -211,6 +211,9 @@ const struct param software_params[] = {
     {"scan_time", PARAM_RATIO, AT(layer.scan_time_ratio), 0, 100, "0", NULL,
      "Time of the cores of recurrent layers (gdn, mamba2, ...) over that of the published kernels; "
      "0: the software has no recurrent layers."},
+    {"sparse_time", PARAM_RATIO, AT(layer.sparse_time_ratio), 0, 100, "0", NULL,
+     "Time of the cores of sparse attention with an indexer over that of the published kernels; 0: "
+     "the software has no such attention."},
     {"recompute_keeps_last", PARAM_FLAG, AT(layer.recompute_keeps_last), 0, 0, "false", NULL,
      "Recomputation per operator also keeps the output of a layer's last GEMM, although the "
      "backward pass does not need it."},

@@ -101,6 +101,7 @@ struct software_layer {
     bool separate_projections;      /* q, k, v are products of their own, and so are gate and up */
     bool recompute_stops_early;     /* full: not beyond the last tensor that the backward needs */
     double scan_time_ratio; /* of recurrent layers' cores over the published kernels; 0: no such */
+    double sparse_time_ratio;  /* of attention with an indexer over published kernels; 0: no such */
     bool recompute_keeps_last; /* per_operator: also the last product's output, needed or not */
 };
 /* 8-bit linear layers. */

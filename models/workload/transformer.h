@@ -73,9 +73,17 @@ struct model_windows {
     uint64_t length, full_interval; /* every Nth layer sees the whole sequence; 0: none does */
     int kind;
 };
+/* Sparse attention: an indexer of `heads` heads of `size` scores all keys for each query, and the
+ * query attends to the `keys` best. heads = 0: to all of them, without an indexer. */
+struct model_indexer {
+    uint64_t heads, size, keys;
+    uint64_t interval; /* one layer of so many scores, the others take its choice; 0, 1: each */
+    uint64_t first;    /* ... behind the first layers, which all score */
+};
 struct model_latent {
     /* Multi-head latent attention; kv_rank = 0: ordinary attention. */
     uint64_t q_rank, kv_rank, rope_head_size, v_head_size;
+    struct model_indexer indexer; /* of its rows */
 };
 /* What its makers trained it with; "" or NULL: not known. */
 struct model_usual {
@@ -124,6 +132,22 @@ uint64_t transformer_span(const struct model_shape *m, uint64_t layer, uint64_t 
 /* Keys that a query meets, in the mean over a sequence, within such a span (0: none). Causal: those
  * before it and itself, which counts half, as in the square of a whole sequence. */
 double transformer_keys_met(int window_kind, uint64_t span, double sequence, bool causal);
+/* Does this layer (from 0) score keys itself? Those that attend sparsely and do not take the choice
+ * of the nearest before them that does (NVIDIA/Megatron-LM dsa.py, is_dsa_skip_topk_layer). A
+ * module that predicts further ahead scores for itself. */
+bool transformer_scores_keys(const struct model_shape *m, uint64_t layer);
+/* Of an indexer: products of the query's latent, of the input to one key and to a weight for each
+ * head, and the LayerNorm of the key. */
+double transformer_indexer_parameters(const struct model_shape *m);
+/* Keys of those chosen that a query attends to, in the mean over a sequence. */
+double transformer_keys_chosen(const struct model_shape *m, double sequence, bool causal);
+/* FLOPs of the core of attention for a token of a layer, forward: to the chosen keys, in the
+ * latent, with what scores them; and as dense attention to all keys. Without products. */
+double transformer_sparse_flops(const struct model_shape *m, double sequence, bool causal,
+                                bool scores);
+double transformer_dense_flops(const struct model_shape *m, double sequence, bool causal);
+/* The sequence from which sparse attention takes fewer FLOPs than dense does. */
+double transformer_sparse_worth(const struct model_shape *m, bool causal);
 bool transformer_gated(const struct model_shape *m); /* the feed-forward block has a gate */
 double transformer_norm_parameters(const struct model_shape *m); /* of one norm of the residual */
 uint64_t transformer_norms(const struct model_shape *m);         /* of a mixer and a block */
@@ -145,7 +169,9 @@ double transformer_trained_parameters(const struct model_shape *m, uint64_t sequ
 /* 6N + 12 L h s for each token (PaLM, arXiv:2204.02311 appendix B); h = heads x head size.
  * `causal`: 6N + 6 L h s, as a token sees half of the sequence in the mean. Layers with a window
  * have the keys of transformer_keys_met in place of s, recurrent ones what their recurrence asks
- * for (core_flops). Modules that predict further tokens count, the head once more for each. */
+ * for (core_flops), sparse ones the chosen keys in the latent, as Megatron-LM counts them, and what
+ * scores and learns to score keys. Modules that predict further tokens count, the head once more
+ * for each. */
 double transformer_flops_per_token(const struct model_shape *m, uint64_t sequence, bool causal);
 
 /* Of adapters of the whole model, whose software keeps projections `separate` or as one; 0: none.
@@ -179,6 +205,10 @@ struct layer_ring {
     uint64_t cp_inner; /* ... so many, the others pass keys and values round; 0: all of cp */
     bool cp_uneven;    /* context ranks hold neighbouring positions: work is that of the last one */
 };
+struct layer_keys {  /* of this kind of layer */
+    uint64_t window; /* below the sequence; 0: none */
+    bool taken;      /* those that a layer before it chose */
+};
 struct layer_context {
     const struct model_shape *model;
     const struct software_profile *software;
@@ -187,7 +217,7 @@ struct layer_context {
     enum layer_form form;          /* of this kind of layer */
     uint64_t microbatch, sequence; /* whole sequence; local tokens = microbatch x sequence / cp */
     uint64_t tp, cp;
-    uint64_t window; /* of this kind of layer, below the sequence; 0: none */
+    struct layer_keys keys;
     bool sequence_parallel;
     bool causal;
     enum fp8_recipe fp8_recipe; /* resolved, of linear layers of eight bits or four */
@@ -244,7 +274,7 @@ enum {
     SEGMENT_SAVED_MAX = 24,
     SEGMENT_APART_MAX = 2,
     LAYER_SEGMENT_MAX = 12,
-    LAYER_MODULE_MAX = 12,
+    LAYER_MODULE_MAX = 16,
     LAYER_MATRIX_MAX = LAYER_MODULE_MAX + 2
 };
 struct segment_transfers {
@@ -298,9 +328,11 @@ struct weight_matrix {
 struct layer {
     unsigned segment_count;
     struct segment segments[LAYER_SEGMENT_MAX];
-    double input_bytes;       /* of the layer's input on this rank: all that full recompute keeps */
-    double parameters;        /* of this rank's shard (1/tp of the matrices, whole norms) */
-    double expert_parameters; /* of those, of routed experts */
+    /* Of the layer's input on this rank: all that full recompute keeps; and of the choice of keys
+     * that later layers take, which run again before this one does. */
+    double input_bytes;
+    double parameters;         /* of this rank's shard (1/tp of the matrices, whole norms) */
+    double expert_parameters;  /* of those, of routed experts */
     double adapter_parameters; /* beside them, of adapters: then these alone are trained */
     double narrow_parameters;  /* of matrices whose products are of eight bits or four */
     unsigned module_count; /* of a layer: weight matrices, as the software keeps and uses them */

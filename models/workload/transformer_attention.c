@@ -53,13 +53,13 @@ static struct blocks blocks_of(const struct rank_share *share, bool ring)
 static struct blocks windowed(const struct rank_share *share, struct blocks b)
 {
     const struct layer_context *c = share->context;
-    const double width = (double)c->window;
+    const double width = (double)c->keys.window;
     const int kind = c->model->windows.kind;
-    if (c->window == 0 || c->attention == ATTENTION_MATH || c->software->attention.full_square)
+    if (c->keys.window == 0 || c->attention == ATTENTION_MATH || c->software->attention.full_square)
         return b;
     if (kind == WINDOW_CHUNKED && b.causal && b.queries >= width)
         return (struct blocks){b.batch * b.queries / width, width, width, true};
-    b.keys = transformer_keys_met(kind, c->window, share->attention.keys, c->causal);
+    b.keys = transformer_keys_met(kind, c->keys.window, share->attention.keys, c->causal);
     b.causal = false;
     return b;
 }

@@ -296,10 +296,14 @@ double transformer_experts_temporary(const struct rank_share *s, enum piece piec
                (backward ? inner : 0.0);
     case PIECE_CLOSE:
     case PIECE_NORM1:
+    case PIECE_INDEX:
     case PIECE_QKV:
     case PIECE_ROPE:
     case PIECE_RING:
+    case PIECE_CHOOSE:
     case PIECE_CORE:
+    case PIECE_TARGET:
+    case PIECE_VALUE:
     case PIECE_GATE:
     case PIECE_PROJECT:
     case PIECE_RESIDUAL:

@@ -102,7 +102,7 @@ static void write_logits(const struct rank_share *s, struct segment *out)
     double rows = vocabulary_rows(c);
     struct linear linear = {"logits", "logits dgrad", "logits wgrad", s->tokens, s->hidden, rows,
                             false,    true,           true,           1.0,       0.0,       0.0,
-                            false,    false};
+                            false,    false,          false,          false};
     transformer_linear_forward(s, &linear, out);
     if (c->adapter.kind == ADAPTER_NONE) {
         transformer_piece_saved(out, "head input",

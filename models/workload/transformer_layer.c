@@ -15,6 +15,7 @@
 /* An 8-bit row has an fp32 scale for every 128 elements (arXiv:2412.19437 section 3.3). */
 #define SCALED_ELEMENTS 128.0
 #define SCALE_BYTES 4.0
+#define TARGET_BYTES 4.0 /* of a probability that the indexer learns */
 
 struct layer_writer {
     struct rank_share share;
@@ -241,6 +242,61 @@ static void write_context(struct layer_writer *w, enum piece last, double output
         gathers_keys(w, segment);
 }
 
+/* The indexer is whole on every rank, so that with sequence parallelism it gathers what the
+ * products of latents had in parts; no gradient goes back (dsa.py). */
+static void write_indexer(struct layer_writer *w)
+{
+    const struct rank_share *s = &w->share;
+    const double widths = (s->sparse.index_heads + 1.0) * s->sparse.index_size;
+    const double query = s->latent.q_rank > 0.0 ? s->latent.q_rank : s->hidden;
+    struct segment *segment = segment_add(w, "indexer", PIECE_INDEX, PIECE_INDEX,
+                                          s->tokens * widths * s->element.core_bytes);
+    segment->transfers.before = tensor_transfer(w, COMM_ALL_GATHER);
+    segment->transfers.before.bytes *= (s->hidden + query) / s->hidden;
+}
+
+/* Probabilities of the chosen keys are summed over the heads of all tensor ranks. */
+static void sums_target(const struct layer_writer *w, struct segment *segment)
+{
+    const struct rank_share *s = &w->share;
+    segment->transfers.pipelined = false;
+    if (w->tensor && s->sparse.index_heads > 0.0)
+        segment->transfers.after = (struct segment_transfer){
+            SEGMENT_TP, COMM_ALL_REDUCE, s->tokens * s->sparse.room * TARGET_BYTES};
+}
+
+/* Sparse attention where its parts exchange something: context ranks gather the rows of the latent
+ * and the indexer's keys of a sequence before scores are made. */
+static void write_sparse(struct layer_writer *w, enum piece last, double output_bytes)
+{
+    const struct rank_share *s = &w->share;
+    const double element = s->tokens * s->element.core_bytes;
+    const double queries = element * (s->attention.heads + 1.0) * s->sparse.row;
+    const bool indexes = s->sparse.index_heads > 0.0;
+    enum piece first = PIECE_CLOSE;
+    if (w->tensor) {
+        segment_add(w, "norm", PIECE_CLOSE, PIECE_LATENT,
+                    s->norm_tokens * s->hidden * s->element.core_bytes * entry_width_ratio(w));
+        first = PIECE_INDEX;
+    }
+    if (w->sequence && indexes)
+        write_indexer(w);
+    if (w->sequence)
+        first = PIECE_QKV;
+    struct segment *core = segment_add(w, w->context ? "qkv" : "attention", first,
+                                       w->context ? PIECE_ROPE : PIECE_TARGET, queries);
+    opens_tensor(w, core, transformer_piece_wgrads(s, PIECE_QKV), entry_width_ratio(w));
+    if (s->context->recompute == RECOMPUTE_MODULES && w->sequence)
+        gathers_again(w, core);
+    if (w->context) {
+        core = segment_add(w, "attention", PIECE_CHOOSE, PIECE_TARGET, queries);
+        gathers_keys(w, core);
+    }
+    core->memory.output_bytes = element * s->attention.heads * s->latent.kv_rank;
+    sums_target(w, core);
+    closes_tensor(w, segment_add(w, "projection", PIECE_VALUE, last, output_bytes));
+}
+
 static void write_mlp(struct layer_writer *w, double output_bytes)
 {
     const struct rank_share *s = &w->share;
@@ -389,6 +445,8 @@ void transformer_layer(const struct layer_context *context, struct layer *out)
     const bool mixes = s->attention.output > 0.0;
     if (w.context && s->mixer.kind != NULL) {
         write_mixer_context(&w, last, output);
+    } else if (s->sparse.row > 0.0 && (w.context || (w.tensor && s->sparse.index_heads > 0.0))) {
+        write_sparse(&w, last, output);
     } else if (w.context && mixes) {
         write_entry(&w, PIECE_ROPE, qkv);
         write_context(&w, last, output);
@@ -399,6 +457,6 @@ void transformer_layer(const struct layer_context *context, struct layer *out)
         write_mlp(&w, output);
     if (w.experts)
         write_experts(&w, output);
-    out->input_bytes = output;
+    out->input_bytes = output + (s->sparse.lends ? transformer_sparse_choice_bytes(s) : 0.0);
     transformer_shard(s, out);
 }

@@ -108,7 +108,7 @@ static struct kernel product(const struct rank_share *share, const struct linear
     struct kernel kernel =
         gpu_kernel_gemm(name, eight ? c->precision->gemm_peak : c->precision->attention_peak, shape,
                         eight ? share->element.linear_bytes : share->element.core_bytes);
-    kernel.launches = l->groups;
+    kernel.launches = l->batched ? 1.0 : l->groups;
     kernel.split_sums =
         eight && (facts_of(share)->exact_sums || (backward && c->software->fp8.split_backward));
     kernel.block_scales = eight && facts_of(share)->block_scales;
@@ -216,7 +216,8 @@ void transformer_linear_backward(const struct rank_share *share, const struct li
     if (eight)
         cast_gradient(share, l, out);
     const struct gemm_shape inputs = {tiled_rows(l), l->inputs, l->outputs, l->groups};
-    transformer_piece_dgrad(out, product(share, l, l->dgrad_name, inputs, true));
+    if (!l->detached)
+        transformer_piece_dgrad(out, product(share, l, l->dgrad_name, inputs, true));
     if (c->adapter.kind != ADAPTER_NONE) /* frozen */
         return;
     if (eight)

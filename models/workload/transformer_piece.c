@@ -22,14 +22,16 @@ struct stream_piece {
 #define GATE_FORWARD_BYTES 6.0
 #define GATE_BACKWARD_BYTES 10.0
 
-/* What queries and keys go through before the core: their norms, one of each, and the rotation. */
+/* What queries and keys go through before the core: their norms, one of each, and the rotation. In
+ * the latent the rotated parts are joined to what is as wide as the latent. */
 static struct stream_piece rope_piece(const struct rank_share *s)
 {
     const struct software_profile *p = s->context->software;
     const struct model_shape *m = s->context->model;
-    struct stream_piece out = {.name = "rope",
-                               .gradient_name = "rope gradient",
-                               .elements = s->tokens * (s->attention.query + s->attention.key)};
+    const double widths = s->sparse.row > 0.0 ? (s->attention.heads + 1.0) * s->sparse.row
+                                              : s->attention.query + s->attention.key;
+    struct stream_piece out = {
+        .name = "rope", .gradient_name = "rope gradient", .elements = s->tokens * widths};
     if (m->position == POSITION_ROPE) {
         out.forward_bytes = p->block.rope_forward_bytes;
         out.backward_bytes = p->block.rope_backward_bytes;
@@ -90,9 +92,13 @@ static struct stream_piece stream_of(const struct rank_share *s, enum piece piec
                                      p->block.residual_backward_bytes,
                                      p->block.residual_launches};
     case PIECE_LATENT:
+    case PIECE_INDEX:
     case PIECE_QKV:
     case PIECE_RING:
+    case PIECE_CHOOSE:
     case PIECE_CORE:
+    case PIECE_TARGET:
+    case PIECE_VALUE:
     case PIECE_PROJECT:
     case PIECE_UP:
     case PIECE_DOWN:
@@ -118,7 +124,13 @@ static bool half_present(const struct rank_share *share, enum piece piece)
     case PIECE_PROJECT:
         return mixes;
     case PIECE_RING:
-        return mixes && share->mixer.kind == NULL;
+        return mixes && share->mixer.kind == NULL && !(share->sparse.row > 0.0);
+    case PIECE_INDEX:
+    case PIECE_CHOOSE:
+    case PIECE_TARGET:
+        return share->sparse.index_heads > 0.0;
+    case PIECE_VALUE:
+        return share->sparse.row > 0.0;
     case PIECE_GATE:
         return share->mixer.kind != NULL || share->attention.gate > 0.0;
     case PIECE_RESIDUAL:
@@ -162,6 +174,10 @@ unsigned transformer_piece_modules(const struct rank_share *share, enum piece fi
                                                        [PIECE_ROPE] = GRAPH_ATTENTION,
                                                        [PIECE_RING] = GRAPH_ATTENTION,
                                                        [PIECE_CORE] = GRAPH_ATTENTION,
+                                                       [PIECE_INDEX] = GRAPH_ATTENTION,
+                                                       [PIECE_CHOOSE] = GRAPH_ATTENTION,
+                                                       [PIECE_TARGET] = GRAPH_ATTENTION,
+                                                       [PIECE_VALUE] = GRAPH_ATTENTION,
                                                        [PIECE_GATE] = GRAPH_ATTENTION,
                                                        [PIECE_PROJECT] = GRAPH_ATTENTION,
                                                        [PIECE_UP] = GRAPH_MLP,
@@ -193,9 +209,10 @@ static bool absent(const struct rank_share *share, enum piece piece)
 
 static bool is_linear(enum piece piece)
 {
-    return piece == PIECE_LATENT || piece == PIECE_QKV || piece == PIECE_PROJECT ||
-           piece == PIECE_UP || piece == PIECE_DOWN || piece == PIECE_ROUTE ||
-           piece == PIECE_EXPERT_UP || piece == PIECE_EXPERT_DOWN;
+    return piece == PIECE_LATENT || piece == PIECE_INDEX || piece == PIECE_QKV ||
+           piece == PIECE_VALUE || piece == PIECE_PROJECT || piece == PIECE_UP ||
+           piece == PIECE_DOWN || piece == PIECE_ROUTE || piece == PIECE_EXPERT_UP ||
+           piece == PIECE_EXPERT_DOWN;
 }
 
 /* The kernels from `first` on run again under recomputation of a part. */
@@ -277,10 +294,21 @@ static bool of_mixer(const struct rank_share *share, enum piece piece)
            (piece == PIECE_ROPE || piece == PIECE_CORE || piece == PIECE_GATE);
 }
 
+/* Of sparse attention's own: what is no product. */
+static bool of_sparse(const struct rank_share *share, enum piece piece)
+{
+    return share->sparse.row > 0.0 &&
+           (piece == PIECE_CHOOSE || piece == PIECE_CORE || piece == PIECE_TARGET);
+}
+
 static void write_forward(const struct rank_share *share, enum piece piece, struct segment *out)
 {
     if (absent(share, piece))
         return;
+    if (of_sparse(share, piece)) {
+        transformer_sparse_forward(share, piece, out);
+        return;
+    }
     const unsigned first = out->forward.count;
     if (of_mixer(share, piece)) {
         transformer_mixer_forward(share, piece, out);
@@ -290,6 +318,8 @@ static void write_forward(const struct rank_share *share, enum piece piece, stru
     if (is_linear(piece)) {
         write_linears(share, piece, out);
         transformer_experts_forward(share, piece, false, out);
+        if (piece == PIECE_INDEX)
+            transformer_sparse_forward(share, piece, out);
         return;
     }
     if (piece == PIECE_COMBINE)
@@ -329,7 +359,7 @@ static void write_linears_backward(const struct rank_share *share, enum piece pi
                         linears[0].inputs;
     double sharing = 0.0;
     for (unsigned i = 1; i < count; i++)
-        sharing += linears[i].shares ? 1.0 : 0.0;
+        sharing += linears[i].shares && !linears[i].detached ? 1.0 : 0.0;
     if (sharing > 0.0)
         transformer_piece_dgrad(out,
                                 gpu_kernel_memory("add input gradients", each * sharing, sharing));
@@ -338,6 +368,10 @@ static void write_linears_backward(const struct rank_share *share, enum piece pi
 static void write_backward(const struct rank_share *share, enum piece piece, struct segment *out)
 {
     if (absent(share, piece))
+        return;
+    if (of_sparse(share, piece) || (piece == PIECE_INDEX && share->sparse.row > 0.0))
+        transformer_sparse_backward(share, piece, out);
+    if (of_sparse(share, piece))
         return;
     if (of_mixer(share, piece)) {
         transformer_mixer_backward(share, piece, out);

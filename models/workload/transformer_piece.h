@@ -17,11 +17,15 @@ enum piece {
     PIECE_CLOSE, /* bias, dropout and addition that close the layer before */
     PIECE_NORM1,
     PIECE_LATENT, /* latent attention: down to the ranks of queries, of keys and values */
+    PIECE_INDEX,  /* sparse attention: queries, key and weights of the indexer */
     PIECE_QKV,
-    PIECE_ROPE, /* norms and rotation of queries and keys; or what is before a recurrence */
-    PIECE_RING, /* attention to the keys that come round the ring */
-    PIECE_CORE, /* attention; in a ring, to this rank's own keys; or a recurrence */
-    PIECE_GATE, /* of the output, with its norm in recurrent layers */
+    PIECE_ROPE,   /* norms and rotation of queries and keys; or what is before a recurrence */
+    PIECE_RING,   /* attention to the keys that come round the ring */
+    PIECE_CHOOSE, /* sparse attention: scores of all keys, and the best of them */
+    PIECE_CORE,   /* attention; in a ring, to this rank's own keys; or a recurrence */
+    PIECE_TARGET, /* sparse attention: what the indexer should have scored, and its loss */
+    PIECE_VALUE,  /* sparse attention: from the latent up to the values' heads */
+    PIECE_GATE,   /* of the output, with its norm in recurrent layers */
     PIECE_PROJECT,
     PIECE_RESIDUAL, /* bias, dropout and addition after attention */
     PIECE_NORM2,
@@ -63,6 +67,15 @@ struct rank_share {
     struct latent_share { /* of latent attention; kv_rank 0: none */
         double q_rank, kv_rank, rope_size;
     } latent;
+    struct sparse_share { /* of sparse attention; row 0: none */
+        double row;       /* width of a latent key: kv_rank and the rotated part */
+        double chosen;    /* keys that a query attends to, in the mean */
+        double room;      /* indices kept for a query */
+        double scored;    /* keys that a query's are chosen of, in the mean */
+        double index_heads,
+            index_size; /* whole on every rank; 0: another layer's choice is taken */
+        bool lends;     /* later layers take the choice of this one */
+    } sparse;
     struct expert_share {
         double count;   /* experts on this rank; 0: the layer has none */
         double all;     /* scores of the router */
@@ -105,6 +118,20 @@ void transformer_mixer_backward(const struct rank_share *share, enum piece piece
 void transformer_mixer_keep(const struct rank_share *share, enum piece piece, struct segment *out);
 double transformer_mixer_temporary(const struct rank_share *share, enum piece piece, bool backward);
 unsigned transformer_mixer_linears(const struct rank_share *share, struct linear *out);
+/* Kernels of a piece of sparse attention beside its products; what it keeps, needs while it runs,
+ * and what of that is allocated by itself. */
+void transformer_sparse_forward(const struct rank_share *share, enum piece piece,
+                                struct segment *out);
+void transformer_sparse_backward(const struct rank_share *share, enum piece piece,
+                                 struct segment *out);
+void transformer_sparse_keep(const struct rank_share *share, enum piece piece, struct segment *out);
+double transformer_sparse_temporary(const struct rank_share *share, enum piece piece,
+                                    bool backward);
+double transformer_sparse_apart(const struct rank_share *share);
+unsigned transformer_sparse_linears(const struct rank_share *share, enum piece piece,
+                                    struct linear *out);
+/* Bytes of the choice of keys of this rank's queries. */
+double transformer_sparse_choice_bytes(const struct rank_share *share);
 void transformer_attention_forward(const struct rank_share *share, bool ring, struct segment *out);
 void transformer_attention_backward(const struct rank_share *share, bool ring, struct segment *out);
 /* What stands before (`opens`) or behind the products of a piece of experts, or in place of them;
@@ -151,6 +178,8 @@ struct linear {
     double tiled;  /* rows of which tiles are counted; 0: all */
     double cached; /* bytes of an element that its input is kept in apart; 0: as a copy of it */
     bool input_narrow, gradient_narrow; /* the kernel before has cast it: its input, its gradient */
+    bool batched;                       /* the groups are one launch */
+    bool detached;                      /* no gradient of its input is made */
 };
 enum {
     PIECE_LINEAR_MAX = 3

@@ -10,9 +10,9 @@ static unsigned separate(const struct rank_share *s, const char *const names[][3
                          const double outputs[], unsigned count, struct linear *out)
 {
     for (unsigned i = 0; i < count; i++)
-        out[i] = (struct linear){names[i][0], names[i][1], names[i][2], s->tokens, s->hidden,
-                                 outputs[i],  i > 0,       true,        false,     1.0,
-                                 0.0,         0.0,         false,       false};
+        out[i] = (struct linear){
+            names[i][0], names[i][1], names[i][2], s->tokens, s->hidden, outputs[i], i > 0, true,
+            false,       1.0,         0.0,         0.0,       false,     false,      false, false};
     return count;
 }
 
@@ -20,8 +20,8 @@ static unsigned separate(const struct rank_share *s, const char *const names[][3
 static struct linear whole(const struct rank_share *s, const char *const names[3], double inputs,
                            double outputs, bool column)
 {
-    return (struct linear){names[0], names[1], names[2], s->tokens, inputs, outputs, false,
-                           column,   false,    1.0,      0.0,       0.0,    false,   false};
+    return (struct linear){names[0], names[1], names[2], s->tokens, inputs, outputs, false, column,
+                           false,    1.0,      0.0,      0.0,       false,  false,   false, false};
 }
 
 /* Latent attention: what goes down is not split, and reads this rank's part of the sequence
@@ -45,6 +45,8 @@ static unsigned qkv_linears(const struct rank_share *s, struct linear *out)
 {
     if (s->mixer.kind != NULL)
         return transformer_mixer_linears(s, out);
+    if (s->sparse.row > 0.0)
+        return transformer_sparse_linears(s, PIECE_QKV, out);
     static const char *const qkv[][3] = {{"query", "query dgrad", "query wgrad"},
                                          {"key", "key dgrad", "key wgrad"},
                                          {"value", "value dgrad", "value wgrad"}};
@@ -111,6 +113,9 @@ unsigned transformer_piece_linears(const struct rank_share *s, enum piece piece,
     switch (piece) {
     case PIECE_LATENT:
         return latent_linears(s, out);
+    case PIECE_INDEX:
+    case PIECE_VALUE:
+        return transformer_sparse_linears(s, piece, out);
     case PIECE_QKV:
         return qkv_linears(s, out);
     case PIECE_PROJECT:
@@ -134,7 +139,9 @@ unsigned transformer_piece_linears(const struct rank_share *s, enum piece piece,
     case PIECE_NORM1:
     case PIECE_ROPE:
     case PIECE_RING:
+    case PIECE_CHOOSE:
     case PIECE_CORE:
+    case PIECE_TARGET:
     case PIECE_GATE:
     case PIECE_RESIDUAL:
     case PIECE_NORM2:

@@ -48,7 +48,7 @@ static void keep_projection(const struct rank_share *s, struct segment *out)
         out->saved.tensors[out->saved.count - 1].weights = true;
         return;
     }
-    if (flash && another && s->mixer.kind == NULL)
+    if (flash && another && s->mixer.kind == NULL && !(s->sparse.row > 0.0))
         transformer_piece_saved(out, "attention output", elements * s->element.core_bytes, false);
     transformer_piece_saved(out, "projection input", elements * s->element.kept_bytes, false);
     out->saved.tensors[out->saved.count - 1].weights = true;
@@ -205,6 +205,10 @@ void transformer_piece_keep(const struct rank_share *s, enum piece piece, struct
         transformer_mixer_keep(s, piece, out);
         return;
     }
+    if (s->sparse.row > 0.0 && piece >= PIECE_INDEX && piece <= PIECE_VALUE) {
+        transformer_sparse_keep(s, piece, out);
+        return;
+    }
     switch (piece) {
     case PIECE_CLOSE:
         keep_mask(s, "mlp output dropout mask", out);
@@ -257,6 +261,10 @@ void transformer_piece_keep(const struct rank_share *s, enum piece piece, struct
         transformer_experts_keep(s, piece, out);
         break;
     case PIECE_RING: /* blocks that pass by are not kept */
+    case PIECE_INDEX:
+    case PIECE_CHOOSE:
+    case PIECE_TARGET:
+    case PIECE_VALUE:
     case PIECE_KIND_COUNT:
         break;
     }
@@ -302,6 +310,8 @@ double transformer_piece_temporary(const struct rank_share *s, enum piece piece,
     if (s->mixer.kind != NULL &&
         (piece == PIECE_ROPE || piece == PIECE_CORE || piece == PIECE_GATE))
         return transformer_mixer_temporary(s, piece, backward);
+    if (s->sparse.row > 0.0 && piece >= PIECE_INDEX && piece <= PIECE_VALUE)
+        return transformer_sparse_temporary(s, piece, backward);
     switch (piece) {
     case PIECE_QKV:
         return gathered_input(s) +
@@ -336,10 +346,14 @@ double transformer_piece_temporary(const struct rank_share *s, enum piece piece,
     case PIECE_NORM2:
     case PIECE_FINAL_NORM:
         return 0.0;
+    case PIECE_INDEX:
+    case PIECE_CHOOSE:
+    case PIECE_TARGET:
+    case PIECE_VALUE:
     case PIECE_KIND_COUNT:
         break;
     }
-    UNREACHABLE("piece is an enum piece");
+    UNREACHABLE("piece is one of this layer's");
 }
 
 double transformer_piece_apart(const struct rank_share *s, enum piece piece, unsigned *count)
@@ -347,9 +361,11 @@ double transformer_piece_apart(const struct rank_share *s, enum piece piece, uns
     const bool math = s->context->attention == ATTENTION_MATH;
     const bool core = piece == PIECE_CORE || piece == PIECE_RING;
     const bool own = core && s->mixer.kind == NULL;
-    *count = !own ? 0 : math ? 2 : 1;
+    *count = !own ? 0 : math && !(s->sparse.row > 0.0) ? 2 : 1;
     if (!own)
         return 0.0;
+    if (s->sparse.row > 0.0)
+        return transformer_sparse_apart(s);
     /* Two gradients of the scores, or the accumulator of dq. */
     return math ? scores(s) * s->element.core_bytes : s->tokens * s->attention.query * FP32_BYTES;
 }

@@ -17,6 +17,14 @@ static double attention_shard(const struct rank_share *s)
            s->latent.kv_rank * (unrotated + s->attention.value) + s->attention.output * s->hidden;
 }
 
+/* An indexer is whole on every rank (NVIDIA/Megatron-LM dsa.py: "duplicated"). */
+static double indexer_shard(const struct rank_share *s)
+{
+    const double query = s->latent.q_rank > 0.0 ? s->latent.q_rank : s->hidden;
+    return s->sparse.index_size * (query * s->sparse.index_heads + s->hidden + 2.0) +
+           s->hidden * s->sparse.index_heads;
+}
+
 static double router_shard(const struct rank_share *s)
 {
     return s->experts.all * (s->hidden + (s->context->model->moe.router_bias ? 1.0 : 0.0));
@@ -39,7 +47,7 @@ static double shard_parameters(const struct rank_share *s)
     const struct model_shape *m = s->context->model;
     const double halves = (s->attention.output > 0.0 ? 1.0 : 0.0) + (s->feeds ? 1.0 : 0.0);
     const bool attends = layer_form_attends(s->context->form);
-    double attention = attends ? attention_shard(s) : 0.0;
+    double attention = attends ? attention_shard(s) + indexer_shard(s) : 0.0;
     if (s->mixer.kind != NULL)
         attention = layer_parameters(&s->mixer.outer, s->hidden);
     double ffn = (s->gates + 1.0) * s->hidden * s->ffn + router_shard(s);
@@ -96,16 +104,29 @@ static void add_module(const struct rank_share *s, struct layer *out, enum piece
         add_matrix(out, piece, (struct weight_matrix){l->inputs, parts[i], l->groups, false});
 }
 
+/* What is used head by head is kept as one matrix from the latent to keys and values. */
+static struct linear stored_up(const struct rank_share *s, const struct linear *used)
+{
+    struct linear out = *used;
+    out.inputs = s->latent.kv_rank;
+    out.outputs =
+        s->attention.heads * (s->attention.head_size - s->latent.rope_size) + s->attention.value;
+    out.groups = 1.0;
+    return out;
+}
+
 static void list_modules(const struct rank_share *s, struct layer *out)
 {
-    static const enum piece pieces[] = {PIECE_LATENT,    PIECE_QKV,        PIECE_PROJECT,
-                                        PIECE_UP,        PIECE_DOWN,       PIECE_ROUTE,
-                                        PIECE_EXPERT_UP, PIECE_EXPERT_DOWN};
+    static const enum piece pieces[] = {PIECE_LATENT,  PIECE_INDEX,     PIECE_QKV,
+                                        PIECE_PROJECT, PIECE_UP,        PIECE_DOWN,
+                                        PIECE_ROUTE,   PIECE_EXPERT_UP, PIECE_EXPERT_DOWN};
     for (unsigned i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
         struct linear linears[PIECE_LINEAR_MAX];
         unsigned count = 0;
         if (transformer_piece_present(s, pieces[i]))
             count = transformer_piece_linears(s, pieces[i], linears);
+        if (pieces[i] == PIECE_QKV && s->sparse.row > 0.0)
+            linears[1] = stored_up(s, &linears[1]);
         for (unsigned k = 0; k < count; k++)
             add_module(s, out, pieces[i], &linears[k]);
     }

@@ -127,6 +127,37 @@ static void share_attention(const struct layer_context *c, struct attention_shar
     out->sent_value = repeats ? out->output : out->value;
 }
 
+/* Keys that a query meets which sees at most `span` of those before it: the mean over this rank's
+ * positions. Context ranks hold a block from either end of a sequence, which is balanced; those
+ * that hold neighbouring ones wait for the last. */
+static double keys_seen(const struct layer_context *c, uint64_t span)
+{
+    const double all = (double)c->sequence, own = all / (double)c->cp, before = all - own;
+    const double mean = transformer_keys_met(WINDOW_SLIDING, span, all, c->causal);
+    if (!c->causal || c->cp == 1 || !c->ring.cp_uneven)
+        return mean;
+    const uint64_t early = (double)span < before ? span : 0;
+    return (mean * all - transformer_keys_met(WINDOW_SLIDING, early, before, true) * before) / own;
+}
+
+static void share_sparse(const struct layer_context *c, struct rank_share *out)
+{
+    const struct model_indexer *indexer = &c->model->latent.indexer;
+    const uint64_t span = indexer->keys < c->sequence ? indexer->keys : 0;
+    const double own = c->keys.taken ? 0.0 : 1.0;
+    out->sparse = (struct sparse_share){
+        .row = (double)(c->model->latent.kv_rank + c->model->latent.rope_head_size),
+        .chosen = keys_seen(c, span),
+        .room = (double)(span > 0 ? span : c->sequence),
+        .scored = keys_seen(c, 0),
+        .index_heads = own * (double)indexer->heads,
+        .index_size = own * (double)indexer->size,
+        .lends = !c->keys.taken && indexer->interval > 1,
+    };
+    out->attention.sent_key = out->sparse.row;
+    out->attention.sent_value = out->sparse.index_size;
+}
+
 static struct latent_share share_latent(const struct model_latent *latent)
 {
     if (latent->kv_rank == 0)
@@ -158,7 +189,9 @@ void transformer_share_of(const struct layer_context *c, struct rank_share *out)
     };
     if (layer_form_attends(c->form))
         share_attention(c, &out->attention);
-    else
+    if (layer_form_attends(c->form) && m->latent.indexer.heads > 0)
+        share_sparse(c, out);
+    if (!layer_form_attends(c->form))
         share_mixer(c, out);
     out->norm_tokens = out->gathers ? tokens / tp : tokens;
     out->input_tokens = c->software->tensor.backward_regather ? out->norm_tokens : tokens;

@@ -1,5 +1,6 @@
 #include "scenarios/catalogue/huggingface.h"
 
+#include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdint.h>
@@ -7,6 +8,7 @@
 #include <string.h>
 
 #include "scenarios/catalogue/huggingface_facts.h"
+#include "scenarios/catalogue/huggingface_indexer.h"
 #include "scenarios/catalogue/huggingface_offer.h"
 #include "scenarios/catalogue/huggingface_pattern.h"
 #include "scenarios/catalogue/huggingface_signs.h"
@@ -273,6 +275,20 @@ static void add_pattern(struct import *in, const struct huggingface_type *type)
                        error.text);
 }
 
+/* Which layers have an indexer, where the file lists them. */
+static void add_indexer(struct import *in)
+{
+    struct huggingface_sharing sharing;
+    struct error error;
+    if (!huggingface_sharing(in->json, &sharing, &error)) {
+        problems_error(in->problems, in->where, "%s: %s", source_clean(in->arena, in->path),
+                       error.text);
+    } else if (sharing.interval > 1) {
+        add(in, "indexer_interval", arena_format(in->arena, "%" PRIu64, sharing.interval));
+        add(in, "indexer_first", arena_format(in->arena, "%" PRIu64, sharing.first));
+    }
+}
+
 /* What the file says and our shapes do not carry. */
 static void warn_of_window(struct import *in, const struct huggingface_type *type)
 {
@@ -374,6 +390,8 @@ static void read_type(struct import *in, const struct huggingface_type *type)
         strcmp(type->name, "falcon") == 0 ? add_falcon(in) : stands_beside(in, type);
     if (type->mixer != NULL)
         add_pattern(in, type);
+    if (huggingface_tells(type, "indexer_heads"))
+        add_indexer(in);
     if (beside)
         warn_of_beside(in);
     const char *facts = huggingface_facts(in->arena, in->json, type->name, beside);

@@ -21,6 +21,7 @@ static const char *const members[][2] = {
     {"logits_scaling", "1"},
     {"logit_scale", "1"},
     {"apply_residual_connection_post_layernorm", "false"},
+    {"indexer_rope_interleave", "false"},
 };
 /* What a type does where its file is silent: defaults of its class in transformers. */
 static const char *const defaults[][3] = {
@@ -36,6 +37,8 @@ static const char *const defaults[][3] = {
     {"chatglm", "partial_rotary_factor", "0.5"},
     {"deepseek_v3", "scoring_func", "sigmoid"},
     {"kimi_k2", "scoring_func", "sigmoid"},
+    {"deepseek_v32", "scoring_func", "sigmoid"},
+    {"glm_moe_dsa", "scoring_func", "sigmoid"},
     {"glm4_moe", "scoring_func", "sigmoid"},
     {"minimax_m2", "scoring_func", "sigmoid"},
     {"llama4_text", "scoring_func", "sigmoid"},

@@ -20,14 +20,14 @@ static const char *const nouns[SIGN_COUNT] = {
     [SIGN_OTHER_LAYERS] = "layers of another kind",
     [SIGN_EXPERTS] = "experts",
     [SIGN_LATENT] = "latent attention",
+    [SIGN_INDEXER] = "an indexer that chooses keys",
     [SIGN_PREDICTION] = "modules that predict further tokens",
 };
 /* The key of ours that a type has which describes it; NULL: none can. */
-static const char *const described[SIGN_COUNT] = {[SIGN_MAMBA] = "linear_heads",
-                                                  [SIGN_LINEAR] = "linear_heads",
-                                                  [SIGN_EXPERTS] = "experts",
-                                                  [SIGN_LATENT] = "kv_rank",
-                                                  [SIGN_PREDICTION] = "mtp_layers"};
+static const char *const described[SIGN_COUNT] = {
+    [SIGN_MAMBA] = "linear_heads",    [SIGN_LINEAR] = "linear_heads",
+    [SIGN_EXPERTS] = "experts",       [SIGN_LATENT] = "kv_rank",
+    [SIGN_INDEXER] = "indexer_heads", [SIGN_PREDICTION] = "mtp_layers"};
 
 /* How the word is met: where a part of a member's name begins with it (parts are divided by '_');
  * where the member is called so and false; in the model_type or a class of `architectures`, or as
@@ -73,9 +73,9 @@ static const struct sign_word {
     {"conv_", IN_KEY, SIGN_CONVOLUTION},
     {"conv", IN_LAYER, SIGN_CONVOLUTION},
     {"hyena", IN_CLASS, SIGN_CONVOLUTION},
-    {"index_topk", IN_KEY, SIGN_SPARSE},
-    {"index_n_heads", IN_KEY, SIGN_SPARSE},
-    {"indexer", IN_KEY, SIGN_SPARSE},
+    {"index_topk", IN_KEY, SIGN_INDEXER},
+    {"index_n_heads", IN_KEY, SIGN_INDEXER},
+    {"indexer", IN_KEY, SIGN_INDEXER},
     {"compress_ratio", IN_KEY, SIGN_SPARSE},
     {"sparse_attention", IN_KEY, SIGN_SPARSE},
     {"sparse_attn", IN_KEY, SIGN_SPARSE},
@@ -117,6 +117,7 @@ static const struct sign_word {
     {"moe", IN_LAYER, SIGN_EXPERTS},
     {"sparse", IN_LAYER, SIGN_EXPERTS},
     {"lora_rank", IN_KEY, SIGN_LATENT},
+    {"deepseek_sparse", IN_LAYER, SIGN_INDEXER},
     {"nextn", IN_KEY, SIGN_PREDICTION},
     {"mtp", IN_KEY, SIGN_PREDICTION},
 };

@@ -24,6 +24,7 @@ enum huggingface_sign {
     SIGN_OTHER_LAYERS,
     SIGN_EXPERTS, /* from here on what a shape says with keys of its own */
     SIGN_LATENT,
+    SIGN_INDEXER,
     SIGN_PREDICTION,
     SIGN_COUNT
 };

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "models/lower/plan/lower_split.h"
+#include "models/layout/configuration_split.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "sim/check.h"
@@ -148,7 +148,7 @@ static void plan_units(struct before *b, struct before_plan *plan)
 {
     uint32_t all = plan->stages * plan->chunks, layer = 0;
     uint32_t *split = ARENA_ARRAY(b->arena, uint32_t, all);
-    lower_split(b->c, split);
+    configuration_split(b->c, split);
     plan->units = ARENA_ARRAY(b->arena, struct before_unit, b->c->model.layers + 2);
     for (uint32_t global = 0; global < all; global++) {
         bool here = global % plan->stages == plan->stage;

@@ -4,8 +4,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "models/layout/configuration_split.h"
 #include "models/layout/layout.h"
-#include "models/lower/plan/lower_split.h"
 
 const char *launch_clean(struct arena *arena, const char *name)
 {
@@ -85,7 +85,7 @@ void launch_job_fill(const struct configuration *c, const struct launch_saves *s
     const struct model_shape *m = &c->model;
     const double tokens = configuration_tokens(c);
     uint32_t *layers = ARENA_ARRAY(arena, uint32_t, l->pp * l->pipeline.vpp);
-    lower_split(c, layers);
+    configuration_split(c, layers);
     *out = (struct launch_job){
         .c = c,
         .gpus.ranks = configuration_ranks(c),

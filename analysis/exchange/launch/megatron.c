@@ -5,6 +5,7 @@
 
 #include "analysis/exchange/launch/launch_facts.h"
 #include "analysis/exchange/launch/launch_saves.h"
+#include "analysis/exchange/launch/megatron_latent.h"
 
 static void write_variables(const struct launch_job *job, struct launch_text *text)
 {
@@ -130,19 +131,6 @@ static void write_experts(const struct launch_job *job, struct launch_text *text
             "that balance loads, with sigmoid scores");
 }
 
-static void write_latent(const struct model_shape *m, struct launch_text *text)
-{
-    if (m->latent.kv_rank == 0)
-        return;
-    launch_option(text, "--multi-latent-attention");
-    launch_option(text, "--kv-lora-rank %" PRIu64, m->latent.kv_rank);
-    if (m->latent.q_rank > 0)
-        launch_option(text, "--q-lora-rank %" PRIu64, m->latent.q_rank);
-    launch_option(text, "--qk-head-dim %" PRIu64, m->attention.head_size);
-    launch_option(text, "--qk-pos-emb-head-dim %" PRIu64, m->latent.rope_head_size);
-    launch_option(text, "--v-head-dim %" PRIu64, m->latent.v_head_size);
-}
-
 /* Rotation, and how a router scores: model.facts. Sigmoid scores of the chosen experts are always
  * brought to a sum of 1; softmax comes before the choice, over all, or behind it, over those. */
 static void write_facts(const struct launch_job *job, struct launch_text *text)
@@ -180,7 +168,7 @@ static void write_model(const struct launch_job *job, struct launch_text *text)
     write_blocks(job, text);
     write_experts(job, text);
     write_facts(job, text);
-    write_latent(m, text);
+    megatron_latent(m, text);
     if (m->mtp_layers > 0)
         launch_option(text, "--mtp-num-layers %" PRIu64, m->mtp_layers);
     launch_close(text);

@@ -448,6 +448,9 @@ static void note_training(const struct launch_job *job, struct launch_text *text
                    "(training.gradient_bytes=4 simulates that)",
                    job->gradient_bytes);
     }
+    if (m->latent.indexer.heads > 0)
+        launch_say(text, LAUNCH_REFUSED,
+                   "sparse attention with an indexer is not offered: it would be dense");
     if (m->mtp_layers > 0)
         launch_say(text, LAUNCH_REFUSED, "modules that predict further ahead are left out");
     if (flavor_of(m, c->training.sequence) == NULL) {

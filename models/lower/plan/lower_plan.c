@@ -6,10 +6,10 @@
 #include <math.h>
 
 #include "models/gpu/gpu_power.h"
+#include "models/layout/configuration_split.h"
 #include "models/layout/layout.h"
 #include "models/lower/plan/lower_alive.h"
 #include "models/lower/plan/lower_pace.h"
-#include "models/lower/plan/lower_split.h"
 #include "sim/check.h"
 
 static struct layer_context make_context(const struct configuration *c,
@@ -63,7 +63,7 @@ static void plan_pipeline(struct lowering *l)
     l->microbatches = l->shape.microbatches / (kind->placement == PLACED_BOTH_WAYS ? 2 : 1);
     l->split = ARENA_ARRAY(l->arena, uint32_t, l->parts);
     l->layer_start = ARENA_ARRAY(l->arena, uint32_t, l->parts);
-    lower_split(c, l->split);
+    configuration_split(c, l->split);
     for (uint32_t i = 1; i < l->parts; i++)
         l->layer_start[i] = l->layer_start[i - 1] + l->split[i - 1];
     CHECK(l->layer_start[l->parts - 1] + l->split[l->parts - 1] == c->model.layers); /* 1 */
@@ -204,7 +204,10 @@ static void compile(struct lowering *l, enum block_index index, const char *name
 static unsigned variant_of(const struct configuration *c, uint64_t layer)
 {
     const struct model_shape *m = &c->model;
-    const bool window = transformer_span(m, layer, c->training.sequence) > 0;
+    const bool takes = m->latent.indexer.heads > 0 &&
+                       layer_form_attends(transformer_form(m, layer)) &&
+                       !transformer_scores_keys(m, layer);
+    const bool window = takes || transformer_span(m, layer, c->training.sequence) > 0;
     const bool feeds = layer_form_feeds(transformer_form(m, layer));
     const bool dense = m->moe.experts > 0 && feeds && !transformer_has_experts(m, layer);
     const bool wide = configuration_wide_layer(c, layer);
@@ -237,7 +240,8 @@ static void plan_layers(struct lowering *l)
             continue;
         struct layer_context context = l->context;
         context.form = form_of((enum block_index)b);
-        context.window = (bits & VARIANT_WINDOW) != 0 ? c->model.windows.length : 0;
+        context.keys.window = (bits & VARIANT_WINDOW) != 0 ? c->model.windows.length : 0;
+        context.keys.taken = (bits & VARIANT_WINDOW) != 0 && c->model.latent.indexer.heads > 0;
         context.experts.dense = (bits & VARIANT_DENSE) != 0;
         if ((bits & VARIANT_WIDE) != 0) {
             context.precision = precision_wide(context.precision);
@@ -288,7 +292,7 @@ static void plan_blocks(struct lowering *l)
     transformer_embedding(&l->context, &embedding->segments[0]);
     l->vocabulary_shard = (double)transformer_padded_vocabulary(&l->context) /
                           (double)c->layout.tp * (double)c->model.hidden;
-    l->message = plan_message(&l->context, l->layers[BLOCK_LAYER]->input_bytes);
+    l->message = plan_message(&l->context, l->layers[BLOCK_HEAD]->input_bytes);
     l->costs.gpu = paced_card(l);
     compile(l, BLOCK_EMBEDDING, "embedding", transformer_embedding_shard(&l->context));
     for (unsigned b = BLOCK_LAYER; b < lower_plan_block_count(l); b++)
@@ -301,7 +305,8 @@ static void plan_blocks(struct lowering *l)
 
 enum block_index lower_plan_predicting(const struct configuration *c)
 {
-    const unsigned last = variant_of(c, c->model.layers - 1) & ~(unsigned)VARIANT_WIDE;
+    const unsigned own = c->model.latent.indexer.heads > 0 ? (unsigned)VARIANT_WINDOW : 0u;
+    const unsigned last = variant_of(c, c->model.layers - 1) & ~((unsigned)VARIANT_WIDE | own);
     const bool four = c->training.precision->gemm_peak == PEAK_FP4;
     return layer_block(transformer_form(&c->model, c->model.layers - 1),
                        last + (four ? VARIANT_WIDE : 0u));

@@ -12,7 +12,7 @@
  * window where some layers have none. */
 enum layer_variant {
     VARIANT_AGAIN = 1,  /* recomputed where its neighbours are not */
-    VARIANT_WINDOW = 2, /* attends within a window */
+    VARIANT_WINDOW = 2, /* attends within a window, or to keys that a layer before it chose */
     VARIANT_DENSE = 4,  /* no experts, though others of the model have */
     VARIANT_WIDE = 8,   /* linear layers in the wide format, though others' are narrow */
     VARIANT_COUNT = 16

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
+#include "models/layout/configuration_split.h"
 #include "models/lower/plan/lower_held.h"
-#include "models/lower/plan/lower_split.h"
 #include "models/lower/stage/lower.h"
 #include "models/schedule/schedule_kind.h"
 #include "sim/check.h"
@@ -174,7 +174,7 @@ double pass_least_s(struct pass_memory *memory, const struct configuration *c)
     uint32_t split[CHUNKS_MAX];
     double both_s[BLOCK_COUNT], stage_s[CHUNKS_MAX] = {0.0}, fill_s = 0.0, least_s = 0.0;
     CHECK(chunks <= CHUNKS_MAX);
-    lower_split(c, split);
+    configuration_split(c, split);
     for (unsigned b = 0; b < lower_plan_block_count(plan); b++) {
         const struct block *block = &plan->blocks[b];
         both_s[b] = list_least_s(&block->lists[PIECES_FORWARD]) +

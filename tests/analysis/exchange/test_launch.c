@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/lower/plan/lower_split.h"
+#include "models/layout/configuration_split.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/analysis/exchange/launch_case.h"
@@ -218,7 +218,7 @@ static uint64_t largest_chunk(const struct configuration *c)
 {
     static uint32_t layers[SEEN_CHUNKS];
     uint64_t most = 0;
-    lower_split(c, layers);
+    configuration_split(c, layers);
     for (uint64_t i = 0; i < c->layout.pp * c->layout.pipeline.vpp; i++)
         most = layers[i] > most ? layers[i] : most;
     return most;
@@ -308,7 +308,7 @@ static void assert_seen(const struct launch_kind *kind, uint64_t draw,
         same = same && s->stage == w->stage && s->copies == w->copies;
     if (configuration_shards(c) > 1)
         same = same && s->narrow.gathers == w->narrow.gathers;
-    lower_split(c, layers);
+    configuration_split(c, layers);
     for (uint64_t i = 0; s->chunks_given && i < w->pp * w->vpp; i++)
         same = same && s->chunks[i] == layers[i];
     if (!same) {

@@ -1,5 +1,5 @@
 /* Layers over the chunks of a pipeline: even, with given ends, with ends that count, by cost. */
-#include "models/lower/plan/lower_split.h"
+#include "models/layout/configuration_split.h"
 #include "tests/models/program/lower_case.h"
 #include "tests/test.h"
 
@@ -9,20 +9,20 @@ static void test_split(void **state)
     uint32_t layers[8];
     c.model.layers = 14;
     lower_case_size(&c, 1, 1, 1, 4, 4);
-    lower_split(&c, layers);
+    configuration_split(&c, layers);
     assert_true(layers[0] == 4 && layers[1] == 4 && layers[2] == 3 && layers[3] == 3);
     c.layout.pipeline.first_layers = 2;
-    lower_split(&c, layers);
+    configuration_split(&c, layers);
     assert_true(layers[0] == 2 && layers[1] == 4 && layers[2] == 4 && layers[3] == 4);
     c.layout.pipeline.last_layers = 6;
-    lower_split(&c, layers);
+    configuration_split(&c, layers);
     assert_true(layers[0] == 2 && layers[1] == 3 && layers[2] == 3 && layers[3] == 6);
     /* By cost: a layer 4 x 64 x 64 + 3 x 64 x 256 = 65,536; the head 64 x 4,096 = four layers. 18
      * quarters of 4.5: layers 1-5 cross the first, 6-10 the second, 11-14 stay under the third. */
     c.layout.pipeline.first_layers = c.layout.pipeline.last_layers = 0;
     c.software.pipeline.split = SPLIT_COST;
     c.model.vocabulary = 4096;
-    lower_split(&c, layers);
+    configuration_split(&c, layers);
     assert_true(layers[0] == 5 && layers[1] == 5 && layers[2] == 4 && layers[3] == 0);
     /* 4 x 64 x (8 x 16) + 3 x 64 x 128 = 57,344 a layer: with a head of 64 x 1,792, two of them,
      * the third of four is just half of the whole, and crosses it with a head that is smaller. */
@@ -32,7 +32,7 @@ static void test_split(void **state)
     c.model.ffn_hidden = 128;
     for (uint64_t less = 0; less < 2; less++) {
         c.model.vocabulary = 1792 - less;
-        lower_split(&c, layers);
+        configuration_split(&c, layers);
         assert_true(layers[0] == 4 - less && layers[1] == less);
     }
 }
@@ -54,7 +54,7 @@ static void test_ends_that_count(void **state)
         c.layout.pipeline.vpp = cases[i].vpp;
         c.layout.pipeline.ends_count = true;
         c.software.pipeline.split = SPLIT_COST; /* that is asked first */
-        lower_split(&c, layers);
+        configuration_split(&c, layers);
         for (unsigned k = 0; k < cases[i].pp * cases[i].vpp; k++)
             assert_int_equal(layers[k], cases[i].split[k]);
     }

@@ -334,9 +334,9 @@ static void test_casts_beside_transformer_engine(void **state)
         transformer_share_of(&b.context, &share);
         for (unsigned k = 0; k < 4; k++) {
             static struct segment s;
-            const struct linear linear = {"linear",     "dgrad", "wgrad", 15872, shapes[k][0],
-                                          shapes[k][1], false,   false,   false, 1.0,
-                                          0.0,          0.0,     false,   false};
+            const struct linear linear = {
+                "linear", "dgrad", "wgrad", 15872, shapes[k][0], shapes[k][1], false, false,
+                false,    1.0,     0.0,     0.0,   false,        false,        false, false};
             memset(&s, 0, sizeof s);
             transformer_linear_forward(&share, &linear, &s);
             assert_int_equal(s.forward.count, 3); /* two casts, and the product */

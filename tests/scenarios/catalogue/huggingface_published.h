@@ -297,6 +297,19 @@ static const struct {
      "\"attn_type_list\": [" TURN TURN TURN TURN TURN TURN TURN TURN TURN
      "0, 0, 0, 0, 0, 0, 0, 1], \"vocab_size\": 200064}",
      456.09e9, 0, 1e-4}, /* MiniMax-Text-01 */
+    {"{\"model_type\": \"deepseek_v32\", " DEEPSEEK_V3
+     "\"num_attention_heads\": 128, \"n_routed_experts\": 256, \"first_k_dense_replace\": 3, "
+     "\"index_head_dim\": 128, \"index_n_heads\": 64, \"index_topk\": 2048, "
+     "\"vocab_size\": 129280}",
+     671.878e9, 2, 1e-6}, /* DeepSeek-V3.2, from the tensors of its files */
+    {"{\"model_type\": \"glm_moe_dsa\", \"hidden_size\": 6144, \"intermediate_size\": 12288, "
+     "\"moe_intermediate_size\": 2048, \"num_hidden_layers\": 78, \"num_attention_heads\": 64, "
+     "\"n_routed_experts\": 256, \"n_shared_experts\": 1, \"num_experts_per_tok\": 8, "
+     "\"first_k_dense_replace\": 3, \"kv_lora_rank\": 512, \"q_lora_rank\": 2048, "
+     "\"qk_rope_head_dim\": 64, \"qk_nope_head_dim\": 192, \"v_head_dim\": 256, "
+     "\"index_head_dim\": 128, \"index_n_heads\": 32, \"index_topk\": 2048, "
+     "\"vocab_size\": 154880}",
+     743.911e9, 2, 1e-6}, /* GLM-5, from the tensors of its files */
 };
 
 #endif

@@ -7,7 +7,7 @@
  * 3 h f, the head V h (huggingface/nanotron src/nanotron/parallel/pipeline_parallel/utils.py and
  * models/llama.py, get_block_compute_costs).
  */
-#include "models/lower/plan/lower_split.h"
+#include "models/layout/configuration_split.h"
 
 #include "sim/check.h"
 
@@ -58,7 +58,7 @@ static void split_by_cost(const struct configuration *c, uint32_t *layers, uint3
     }
 }
 
-void lower_split(const struct configuration *c, uint32_t *layers)
+void configuration_split(const struct configuration *c, uint32_t *layers)
 {
     uint32_t chunks = (uint32_t)(c->layout.pp * c->layout.pipeline.vpp);
     bool given = c->layout.pipeline.first_layers > 0 || c->layout.pipeline.last_layers > 0;

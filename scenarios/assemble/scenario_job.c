@@ -8,25 +8,26 @@
 #include "scenarios/schema/schema.h"
 #include "sim/units.h"
 
-/* Checkpoints that outlive a domain of nodes lie on storage that is paid by what it holds: as many
- * as each level keeps, with every copy. */
-static double storage_hour_usd(const struct scenario *scenario, const struct checkpoint_spec *spec)
+/* Checkpoints that outlive a domain of nodes lie on storage that is paid by what it holds: with
+ * every copy of a tier. */
+static void price_copies(const struct scenario *scenario, struct job_spec *inout)
 {
-    const double month_s = 30.0 * DAY;
+    const double usd_per_byte_hour = scenario->storage_tb_month_usd / TERA / (30.0 * DAY) * HOUR;
+    const struct checkpoint_spec *spec = &inout->checkpoint;
     struct arena *scratch = arena_create();
-    double *bytes_of_rank, kept_bytes = 0.0;
-    double bytes = storage_shards(&scenario->configuration, spec->bytes_per_parameter, scratch,
-                                  &bytes_of_rank);
+    double *bytes_of_rank;
+    const double bytes = storage_shards(&scenario->configuration, spec->bytes_per_parameter,
+                                        scratch, &bytes_of_rank);
     for (unsigned i = 0; i < spec->plan.level_count; i++) {
         const struct checkpoint_level *level = &spec->plan.levels[i];
         for (unsigned t = 0; t < scenario->storage.tier_count; t++) {
             const struct storage_tier *tier = &scenario->storage.tiers[t];
             if (level->survival == SURVIVES_DOMAIN && strcmp(tier->name, level->tier) == 0)
-                kept_bytes += bytes * (double)spec->keep * fmax((double)tier->copies, 1.0);
+                inout->cost.copy_hour_usd[i] +=
+                    bytes * fmax((double)tier->copies, 1.0) * usd_per_byte_hour;
         }
     }
     arena_destroy(scratch);
-    return kept_bytes / TERA * scenario->storage_tb_month_usd / month_s * HOUR;
 }
 
 void scenario_job(const struct scenario *scenario, struct condition_table *conditions,
@@ -48,7 +49,7 @@ void scenario_job(const struct scenario *scenario, struct condition_table *condi
                                          .load_s = storage->load_s};
     checkpoint_plan_build(&scenario->configuration, conditions, &request, &spec->plan);
     if (scenario->storage_tb_month_usd > 0.0)
-        out->cost.storage_hour_usd = storage_hour_usd(scenario, spec);
+        price_copies(scenario, out);
     job_optimal_interval(out, conditions, scenario->configuration.seed, watch);
 }
 

@@ -22,5 +22,5 @@ void cost_of_weeks(const struct job_spec *job, const struct job_result *weeks, s
 {
     inout->usd_per_1e9_tokens = weeks->cost_usd / weeks->tokens_completed * GIGA;
     if (isfinite(weeks->cost_usd))
-        inout->storage_usd = job->cost.storage_hour_usd * weeks->wall_s / HOUR;
+        inout->storage_usd = job_storage_usd(job, weeks);
 }

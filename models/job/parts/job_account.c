@@ -159,7 +159,7 @@ void job_account_finished(struct job_account *account, enum job_end why)
     account->result->end = why;
 }
 
-/* What is rented and the room for checkpoints are paid while the run lasts, spares where they stand
+/* What is rented and the checkpoints that are kept are paid while the run lasts, spares where they stand
  * by under power; power is that of the load while steps are made, and idle otherwise. */
 static void account_cost(struct job_result *out, const struct job_spec *spec)
 {
@@ -168,7 +168,7 @@ static void account_cost(struct job_result *out, const struct job_spec *spec)
     const double busy_s = out->badput_s[BADPUT_useful] + out->badput_s[BADPUT_degraded] +
                           out->badput_s[BADPUT_lost_work];
     const double hour_usd = rental->job_hour_usd + spares * rental->spare_hour_usd;
-    out->cost_usd = (hour_usd + spec->cost.storage_hour_usd) * out->wall_s / HOUR;
+    out->cost_usd = hour_usd * out->wall_s / HOUR + job_storage_usd(spec, out);
     out->energy_j = rental->busy_w * busy_s + rental->idle_w * (out->wall_s - busy_s) +
                     spares * rental->spare_w * out->wall_s;
 }

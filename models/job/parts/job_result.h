@@ -106,6 +106,12 @@ struct job_result {
     bool finished;             /* the work was done */
     enum job_end end;
 };
+/* Of `copies` that became durable one after the other, evenly over a run, each kept until `keep`
+ * newer ones are: how many are there in the mean over the run. */
+double job_copies_held(uint64_t copies, uint64_t keep);
+/* What the copies cost to keep while the run lasts: part of cost_usd. */
+struct job_spec;
+double job_storage_usd(const struct job_spec *spec, const struct job_result *result);
 static inline bool job_end_is_limit(enum job_end end)
 {
     return end >= JOB_END_in_vain;

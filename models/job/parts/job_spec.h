@@ -74,7 +74,7 @@ struct checkpoint_spec {
 };
 struct job_spec_cost {
     struct rental rental;    /* NAN: not known */
-    double storage_hour_usd; /* of all checkpoints that are kept, while the run lasts */
+    double copy_hour_usd[CHECKPOINT_LEVEL_MAX]; /* of one checkpoint that a level keeps */
 };
 /* The longest run.duration, and the wall time at which a run without one is given up: its moments
  * then fit a signed count of nanoseconds (292 years), in which results hold them. */

@@ -257,7 +257,7 @@ static void test_done_before_its_time(void **state)
         job_case_save(&job, HOUR, 60.0, 5.0);
         job_case_fail(&job, 20.0 * HOUR);
         job.spec.cost.rental.job_hour_usd = 32.0;
-        job.spec.cost.storage_hour_usd = 3.0;
+        job.spec.cost.copy_hour_usd[0] = 3.0;
         job_case_play(&job, seed, &by_work);
         assert_true(by_work.finished && by_work.interruptions > 0 && by_work.goodput < 1.0);
         for (unsigned i = 0; i < sizeof times / sizeof *times; i++) {

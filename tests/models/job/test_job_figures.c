@@ -76,16 +76,16 @@ static void test_worst_hour_of_too_many_stops(void **state)
 }
 
 /* Two nodes lose one of them at 60: 144 s, of which 80 are work and 12 are lost (the small job of
- * job_paper.h). Three spares are paid, and idle, where they are on; the room for checkpoints costs
- * 7 an hour. */
+ * job_paper.h). Three spares are paid, and idle, where they are on; of two
+ * checkpoints that are made one is kept: three quarters of one in the mean, for 7 an hour. */
 static void test_cost_and_energy(void **state)
 {
     static const struct {
         const char *policy;
         double cost_usd, energy_j;
     } rows[] = {
-        {"hot-spare", (48.0 + 3 * 20 + 7) * 144 / 3600, 2000.0 * 92 + 500 * 52 + 3 * 200 * 144},
-        {"cold-spare", (48.0 + 7) * 144 / 3600, 2000.0 * 92 + 500 * 52},
+        {"hot-spare", (48.0 + 3 * 20 + 7 * 0.75) * 144 / 3600, 2000.0 * 92 + 500 * 52 + 3 * 200 * 144},
+        {"cold-spare", (48.0 + 7 * 0.75) * 144 / 3600, 2000.0 * 92 + 500 * 52},
     };
     for (unsigned i = 0; i < 2; i++) {
         struct job_case job;
@@ -99,7 +99,7 @@ static void test_cost_and_energy(void **state)
                                                           .busy_w = 2000.0,
                                                           .idle_w = 500.0,
                                                           .spare_w = 200.0},
-                                               .storage_hour_usd = 7.0};
+                                               .copy_hour_usd = {7.0}};
         job_case_trace(&job, &event, 1, UNIT_NODE);
         job_case_play(&job, 1, &out);
         job_paper_near(out.wall_s, 144.0);
@@ -107,6 +107,62 @@ static void test_cost_and_energy(void **state)
         job_paper_near(out.energy_j, rows[i].energy_j);
         job_case_free(&job);
     }
+}
+
+struct copy_times {
+    double at_s[4096];
+    unsigned count;
+};
+
+static void take_saved(void *context, const struct saved *saved)
+{
+    struct copy_times *times = context;
+    assert_true(times->count < sizeof times->at_s / sizeof *times->at_s);
+    times->at_s[times->count++] = saved->at_s;
+}
+
+/* Counted copy by copy: each is kept until the one that is `keep` later is durable. */
+static double held_by_count(const struct copy_times *times, uint64_t keep, double wall_s)
+{
+    double sum_s = 0.0;
+    for (unsigned i = 0; i < times->count; i++)
+        sum_s += (i + keep < times->count ? times->at_s[i + keep] : wall_s) - times->at_s[i];
+    return sum_s / wall_s;
+}
+
+/* What is paid for storage is what was there: within the copy that is or is not there yet, and, of
+ * failures, a tenth. */
+static void test_copies_are_paid_while_they_are_kept(void **state)
+{
+    static const uint64_t keeps[] = {1, 2, 5, 30, 400, 100000};
+    static struct copy_times times;
+    for (unsigned i = 0; i < sizeof keeps / sizeof *keeps; i++)
+        for (unsigned failing = 0; failing <= 1; failing++) {
+            struct job_case job;
+            struct job_result out;
+            times.count = 0;
+            job_case_make(&job, 400.0 * HOUR, 60.0);
+            job_case_save(&job, HOUR, 60.0, 0.0);
+            job.spec.checkpoint.keep = keeps[i];
+            job.spec.cost.rental.job_hour_usd = 0.0;
+            job.spec.cost.copy_hour_usd[0] = 3.0;
+            if (failing == 1)
+                job_case_fail(&job, 8.0 * HOUR);
+            struct job_spec spec = job.spec;
+            spec.causes = job.causes;
+            job_run(&spec, job.conditions, 1,
+                    &(struct job_observer){.context = &times, .saves = take_saved}, &out);
+            assert_int_equal(times.count, out.copies[0]);
+            const double held = held_by_count(&times, keeps[i], out.wall_s);
+            const double paid = out.cost_usd / 3.0 / (out.wall_s / HOUR);
+            assert_true(fabs(paid - held) <= 0.51 + failing * 0.1 * held);
+            assert_true(paid <= (double)keeps[i] && paid <= 0.5 * (double)times.count);
+            assert_true(job_storage_usd(&spec, &out) == out.cost_usd);
+            job_case_free(&job);
+        }
+    job_paper_near(job_copies_held(0, 5), 0.0);
+    job_paper_near(job_copies_held(4, 5), 2.0);
+    job_paper_near(job_copies_held(10, 5), 3.75);
 }
 
 /* Steps that a slow card draws out are at full power: 10 s, then 7 times 20; two saves of 8 s. */
@@ -174,6 +230,7 @@ int main(void)
         cmocka_unit_test(test_worst_hour_of_short_runs),
         cmocka_unit_test(test_worst_hour_of_too_many_stops),
         cmocka_unit_test(test_cost_and_energy),
+        cmocka_unit_test(test_copies_are_paid_while_they_are_kept),
         cmocka_unit_test(test_energy_of_slow_steps),
         cmocka_unit_test(test_many_slow_units),
     };

@@ -35,6 +35,22 @@ adds_up() {
     jq -e '.of_kept_steps | not' out
 }
 
+@test "of weeks beside a step the undisturbed steps are compared, price included" {
+    weeks="$SCENARIOS/weeks/async-vs-sync.yaml"
+    grep -E '^(name|model|cluster|training|layout):' "$weeks" >step.yaml
+    for pair in "$weeks step.yaml" "step.yaml $weeks"; do
+        expect 0 "$ORRERY" compare $pair --json
+        jq -e '.of_kept_steps | not' out
+        jq -e '.a.digest == .b.digest and .a.cost_usd_per_step == .b.cost_usd_per_step and
+            .a.cost_usd_per_1e9_tokens == .b.cost_usd_per_1e9_tokens and .a.cost_usd_per_1e9_tokens > 0 and
+            (.a.cost_usd_per_step / .total.a_s * 1e9 / .a.tokens_per_s / .a.cost_usd_per_1e9_tokens - 1 | fabs) < 1e-9' out
+    done
+    expect 0 "$ORRERY" compare "$weeks" "$weeks" --set recovery.spares=0
+    shows "10^9 kept tokens"
+    expect 0 "$ORRERY" compare "$weeks" step.yaml
+    lacks "kept tokens" out
+}
+
 @test "a database and its scenario are the same" {
     run_db "$hello" --db x.db --set layout.tp=2
     adds_up x.db "$hello" --set layout.tp=2

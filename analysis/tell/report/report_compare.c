@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "sim/units.h"
+
 enum {
     FIGURES_SHOWN = 20
 };
@@ -60,15 +62,26 @@ static double share(double part, double whole)
     return whole != 0.0 && fabs(part / whole) >= least ? part / whole : 0.0;
 }
 
-static void set_side(struct fact *in, const char *key, const struct compared_side *side)
+/* Of 10^9 tokens: of weeks those that are kept, where both sides have weeks; else of the
+ * undisturbed step, for what failures and spares cost has nothing to stand beside. */
+static double price_of(const struct compared_side *side, const struct comparison *c, unsigned which)
 {
+    const struct run_row *r = record_run(&side->record);
+    return c->weeks || !c->timed ? r->cost_usd_per_1e9_tokens
+                                 : r->cost_usd_per_step / c->tokens[which] * GIGA;
+}
+
+static void set_side(struct fact *in, const struct compared_side *side, const struct comparison *c,
+                     unsigned which)
+{
+    const char *const key = which == 0 ? "a" : "b";
     struct fact *o = document_object(in, key);
     document_null(o, "scenario");
     document_quote(o, "path", side->path);
     document_columns(o, ROW_run, record_run(&side->record),
                      "scenario seed digest fits ranks=rank_count step_time_s=step_s tokens_per_s "
-                     "mfu=mfu_ratio tokens_per_day peak_reserved_bytes cost_usd_per_step "
-                     "cost_usd_per_1e9_tokens");
+                     "mfu=mfu_ratio tokens_per_day peak_reserved_bytes cost_usd_per_step");
+    document_real(o, "cost_usd_per_1e9_tokens", IN_USD, price_of(side, c, which));
 }
 
 static void set_term(struct fact *o, const struct compared_term *t)
@@ -138,14 +151,16 @@ static void set_result(struct fact *array, const char *what, enum document_unit 
     document_real(o, ".over", IN_RATIO, share(b - a, a));
 }
 
-static void set_results(struct fact *in, const struct compared_side sides[2])
+static void set_results(struct fact *in, const struct compared_side sides[2],
+                        const struct comparison *c)
 {
     const struct run_row *a = record_run(&sides[0].record), *b = record_run(&sides[1].record);
     struct fact *o = document_array(in, ".results");
     set_result(o, "tokens/s", IN_QUANTITY, a->tokens_per_s, b->tokens_per_s);
     set_result(o, "MFU", IN_RATIO, a->mfu_ratio, b->mfu_ratio);
     set_result(o, "tokens/day kept", IN_QUANTITY, a->tokens_per_day, b->tokens_per_day);
-    set_result(o, "10^9 tokens", IN_USD, a->cost_usd_per_1e9_tokens, b->cost_usd_per_1e9_tokens);
+    set_result(o, c->weeks ? "10^9 kept tokens" : "10^9 tokens", IN_USD, price_of(&sides[0], c, 0),
+               price_of(&sides[1], c, 1));
 }
 
 static void set_settings(struct fact *in, const struct comparison *c)
@@ -168,8 +183,8 @@ static void set_settings(struct fact *in, const struct comparison *c)
 struct fact *report_compare(const struct compared_side sides[2], const struct comparison *c)
 {
     struct fact *o = document_begin(sides[0].record.arena, "orrery.compare/1", NULL);
-    set_side(o, "a", &sides[0]);
-    set_side(o, "b", &sides[1]);
+    set_side(o, &sides[0], c, 0);
+    set_side(o, &sides[1], c, 1);
     document_flag(o, "timed", c->timed);
     document_flag(o, "of_kept_steps", c->weeks);
     document_flag(o, ".told", c->told);
@@ -177,7 +192,7 @@ struct fact *report_compare(const struct compared_side sides[2], const struct co
     document_real(o, ".a_tokens", IN_QUANTITY, c->tokens[0]);
     document_real(o, ".b_tokens", IN_QUANTITY, c->tokens[1]);
     set_terms(o, c);
-    set_results(o, sides);
+    set_results(o, sides, c);
     struct fact *memory = document_array(o, "memory");
     for (unsigned t = 0; t < TENANT_COUNT; t++)
         set_bytes(document_object(memory, NULL), c, &c->memory[t]);

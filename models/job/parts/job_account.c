@@ -159,8 +159,8 @@ void job_account_finished(struct job_account *account, enum job_end why)
     account->result->end = why;
 }
 
-/* What is rented and the checkpoints that are kept are paid while the run lasts, spares where they stand
- * by under power; power is that of the load while steps are made, and idle otherwise. */
+/* What is rented and the checkpoints that are kept are paid while the run lasts, spares where they
+ * stand by under power; power is that of the load while steps are made, and idle otherwise. */
 static void account_cost(struct job_result *out, const struct job_spec *spec)
 {
     const struct rental *rental = &spec->cost.rental;

@@ -73,7 +73,7 @@ struct checkpoint_spec {
     double job_mtbf_s;           /* by the rates of all stopping causes; INFINITY: none */
 };
 struct job_spec_cost {
-    struct rental rental;    /* NAN: not known */
+    struct rental rental;                       /* NAN: not known */
     double copy_hour_usd[CHECKPOINT_LEVEL_MAX]; /* of one checkpoint that a level keeps */
 };
 /* The longest run.duration, and the wall time at which a run without one is given up: its moments

@@ -84,7 +84,8 @@ static void test_cost_and_energy(void **state)
         const char *policy;
         double cost_usd, energy_j;
     } rows[] = {
-        {"hot-spare", (48.0 + 3 * 20 + 7 * 0.75) * 144 / 3600, 2000.0 * 92 + 500 * 52 + 3 * 200 * 144},
+        {"hot-spare", (48.0 + 3 * 20 + 7 * 0.75) * 144 / 3600,
+         2000.0 * 92 + 500 * 52 + 3 * 200 * 144},
         {"cold-spare", (48.0 + 7 * 0.75) * 144 / 3600, 2000.0 * 92 + 500 * 52},
     };
     for (unsigned i = 0; i < 2; i++) {

@@ -25,63 +25,86 @@ static const struct {
 #undef X
 };
 
-/* Which figures an input is; without a place: arithmetic, and lives. */
+/* The peak that most products of this run have (stands_on.h knows which), and the others. */
+static bool scale_own_peak(struct configuration *c, double factor)
+{
+    c->gpu.peak_flops_per_s[c->training.precision->gemm_peak] *= factor;
+    return true;
+}
+
+static bool scale_other_peaks(struct configuration *c, double factor)
+{
+    for (unsigned i = 0; i < PEAK_COUNT; i++)
+        c->gpu.peak_flops_per_s[i] *= i == c->training.precision->gemm_peak ? 1.0 : factor;
+    return true;
+}
+
+static bool scale_attention(struct attention_curve (*of)[2], double factor)
+{
+    for (unsigned kernel = 0; kernel < ATTENTION_KERNEL_COUNT; kernel++)
+        for (unsigned causal = 0; causal < 2; causal++)
+            of[kernel][causal].ceiling_flops_per_s *= factor;
+    return true;
+}
+
+static bool scale_attention_forward(struct configuration *c, double factor)
+{
+    return scale_attention(c->gpu.attention.forward, factor);
+}
+
+static bool scale_attention_backward(struct configuration *c, double factor)
+{
+    return scale_attention(c->gpu.attention.backward, factor);
+}
+
+/* Which figures an input is: one number, or several that are scaled together; lives are neither. */
 #define NOWHERE SIZE_MAX
 #define AT(member) offsetof(struct configuration, member)
 static const struct input_figure {
     enum hardware_input input;
     const char *name;
     size_t at;
+    bool (*scale)(struct configuration *c, double factor);
 } figures[] = {
-    {HARDWARE_flops, "gpu.peak_", NOWHERE},
-    {HARDWARE_hbm_bandwidth, "gpu.hbm_bandwidth=", AT(gpu.hbm.bytes_per_s)},
-    {HARDWARE_hbm_size, "gpu.usable_hbm=", AT(gpu.hbm.usable_bytes)},
-    {HARDWARE_hbm_size, "gpu.hbm=", AT(gpu.hbm.bytes)},
-    {HARDWARE_power, "gpu.power=", AT(gpu.power.cap_w)},
-    {HARDWARE_nvlink, "node.nvlink_bandwidth=", AT(cluster.node.nvlink.bytes_per_s)},
-    {HARDWARE_nic, "node.nic_bandwidth=", AT(cluster.node.nic.bytes_per_s)},
-    {HARDWARE_nic, "fabric.nic=", AT(cluster.fabric.nic_bytes_per_s)},
-    {HARDWARE_pcie, "node.pcie_bandwidth=", AT(cluster.node.pcie.bytes_per_s)},
-    {HARDWARE_pcie, "node.host_bandwidth=", AT(cluster.node.pcie.host_bytes_per_s)},
-    {HARDWARE_latency, "node.nvlink_latency=", AT(cluster.node.nvlink.latency_s)},
-    {HARDWARE_latency, "node.pcie_latency=", AT(cluster.node.pcie.latency_s)},
-    {HARDWARE_latency, "node.nic_latency=", AT(cluster.node.nic.latency_s)},
-    {HARDWARE_latency, "node.collective_start=", AT(cluster.node.collective_start_s)},
-    {HARDWARE_latency, "fabric.latency=", AT(cluster.fabric.latency_s)},
-    {HARDWARE_latency, "fabric.bulk_latency=", AT(cluster.fabric.bulk_latency_s)},
-    {HARDWARE_latency, "fabric.switch_latency=", AT(cluster.fabric.switch_latency_s)},
-    {HARDWARE_kernel_start, "gpu.kernel_start=", AT(gpu.kernel_start_s)},
-    {HARDWARE_host, "software.launch=", AT(software.host.launch_s)},
-    {HARDWARE_host, "software.pass_host=", AT(software.host.pass_s)},
-    {HARDWARE_host, "software.optimizer_host=", AT(software.host.optimizer_s)},
-    {HARDWARE_host, "software.data_host=", AT(software.host.data_s)},
-    {HARDWARE_host, "software.tp_exposed_host=", AT(software.tensor.exposed_host_s)},
-    {HARDWARE_host, "software.p2p_sync=", AT(software.pipeline.sync_s)},
-    {HARDWARE_mtbf, "failures.mtbf=", NOWHERE},
+    {HARDWARE_flops, "gpu.peak_", NOWHERE, scale_own_peak},
+    {HARDWARE_flops, "", NOWHERE, scale_other_peaks}, /* none that is named */
+    {HARDWARE_flops, "gpu.attention_*_forward_rate=", NOWHERE, scale_attention_forward},
+    {HARDWARE_flops, "gpu.attention_*_backward_rate=", NOWHERE, scale_attention_backward},
+    {HARDWARE_flops, "gpu.clock=", AT(gpu.clock_hz), NULL},
+    {HARDWARE_hbm_bandwidth, "gpu.hbm_bandwidth=", AT(gpu.hbm.bytes_per_s), NULL},
+    {HARDWARE_hbm_size, "gpu.usable_hbm=", AT(gpu.hbm.usable_bytes), NULL},
+    {HARDWARE_hbm_size, "gpu.hbm=", AT(gpu.hbm.bytes), NULL},
+    {HARDWARE_power, "gpu.power=", AT(gpu.power.cap_w), NULL},
+    {HARDWARE_nvlink, "node.nvlink_bandwidth=", AT(cluster.node.nvlink.bytes_per_s), NULL},
+    {HARDWARE_nic, "node.nic_bandwidth=", AT(cluster.node.nic.bytes_per_s), NULL},
+    {HARDWARE_nic, "fabric.nic=", AT(cluster.fabric.nic_bytes_per_s), NULL},
+    {HARDWARE_pcie, "node.pcie_bandwidth=", AT(cluster.node.pcie.bytes_per_s), NULL},
+    {HARDWARE_pcie, "node.host_bandwidth=", AT(cluster.node.pcie.host_bytes_per_s), NULL},
+    {HARDWARE_latency, "node.nvlink_latency=", AT(cluster.node.nvlink.latency_s), NULL},
+    {HARDWARE_latency, "node.pcie_latency=", AT(cluster.node.pcie.latency_s), NULL},
+    {HARDWARE_latency, "node.nic_latency=", AT(cluster.node.nic.latency_s), NULL},
+    {HARDWARE_latency, "node.collective_start=", AT(cluster.node.collective_start_s), NULL},
+    {HARDWARE_latency, "fabric.latency=", AT(cluster.fabric.latency_s), NULL},
+    {HARDWARE_latency, "fabric.bulk_latency=", AT(cluster.fabric.bulk_latency_s), NULL},
+    {HARDWARE_latency, "fabric.switch_latency=", AT(cluster.fabric.switch_latency_s), NULL},
+    {HARDWARE_kernel_start, "gpu.kernel_start=", AT(gpu.kernel_start_s), NULL},
+    {HARDWARE_host, "software.launch=", AT(software.host.launch_s), NULL},
+    {HARDWARE_host, "software.pass_host=", AT(software.host.pass_s), NULL},
+    {HARDWARE_host, "software.optimizer_host=", AT(software.host.optimizer_s), NULL},
+    {HARDWARE_host, "software.data_host=", AT(software.host.data_s), NULL},
+    {HARDWARE_host, "software.tp_exposed_host=", AT(software.tensor.exposed_host_s), NULL},
+    {HARDWARE_host, "software.p2p_sync=", AT(software.pipeline.sync_s), NULL},
+    {HARDWARE_mtbf, "failures.mtbf=", NOWHERE, NULL},
 };
 enum {
     FIGURE_COUNT = sizeof figures / sizeof figures[0]
 };
 
-static bool scale_arithmetic(struct gpu_spec *gpu, double factor)
-{
-    for (unsigned i = 0; i < PEAK_COUNT; i++)
-        gpu->peak_flops_per_s[i] *= factor;
-    for (unsigned kernel = 0; kernel < ATTENTION_KERNEL_COUNT; kernel++) {
-        for (unsigned causal = 0; causal < 2; causal++) {
-            gpu->attention.forward[kernel][causal].ceiling_flops_per_s *= factor;
-            gpu->attention.backward[kernel][causal].ceiling_flops_per_s *= factor;
-        }
-    }
-    gpu->clock_hz *= factor;
-    return true;
-}
-
 /* False where it is 0. */
 static bool scale_figure(struct configuration *c, const struct input_figure *figure, double factor)
 {
-    if (figure->input == HARDWARE_flops)
-        return scale_arithmetic(&c->gpu, factor);
+    if (figure->scale != NULL)
+        return figure->scale(c, factor);
     if (figure->at == NOWHERE)
         return false;
     double *value = (double *)(void *)((char *)c + figure->at);

@@ -57,7 +57,8 @@ static bool begins(const char *text, const char *with, size_t length)
     return strncmp(text, with, length) == 0;
 }
 
-/* "gpu.NAME.figure" begins with "gpu.fig"; "storage.NAME.x" with "storage.". */
+/* "gpu.NAME.figure" begins with "gpu.fig"; "storage.NAME.x" with "storage."; a star stands for what
+ * lies between: "gpu.f*e=". */
 static bool matches(const char *name, const char *word, size_t length)
 {
     const char *dot = memchr(word, '.', length), *figure = strrchr(name, '.');
@@ -67,6 +68,14 @@ static bool matches(const char *name, const char *word, size_t length)
     size_t rest = length - entry;
     const bool whole = rest > 0 && word[length - 1] == '=';
     rest -= whole ? 1 : 0;
+    const char *star = memchr(word + entry, '*', rest);
+    if (star != NULL) {
+        const size_t head = (size_t)(star - word) - entry, tail = rest - head - 1;
+        const size_t length_of = strlen(figure + 1);
+        return begins(name, word, entry) && length_of >= head + tail &&
+               begins(figure + 1, word + entry, head) &&
+               begins(figure + 1 + length_of - tail, star + 1, tail);
+    }
     return begins(name, word, entry) && begins(figure + 1, dot + 1, rest) &&
            (!whole || figure[1 + rest] == '\0');
 }

@@ -189,6 +189,27 @@ adds_up() {
     [ "$(grep -A1 "^  host  *+" out | grep -cE "software.megatron.(pass_host 5ms|data_host 10ms)")" = 2 ]
 }
 
+@test "each figure that arithmetic stands on buys what is said of it" {
+    model=(--set model.preset=llama3-8b --set layout.recompute=none --set training.global_batch=16 --set layout.sharding=fsdp)
+    run_db "$hello" --db x.db --detail summary "${model[@]}" --set training.attention=flash3
+    expect 0 explain x.db --json
+    jq -c '.elasticities[] | select(.input == "flops") | .stands_on[] | [.name, .cost]' out >rows
+    [ "$(wc -l <rows)" -ge 3 ] # a peak and both passes of attention
+    step() {
+        "$ORRERY" run "$hello" --no-db --json "${model[@]}" --set training.attention=flash3 "$@" 2>/dev/null | jq .cost_usd_per_step
+    }
+    while read -r row; do
+        key=$(jq -r '.[0] | split(".")[2]' <<<"$row")
+        value=$(sql x.db "select value from constant where name = '$(jq -r '.[0]' <<<"$row")'")
+        unit=MFLOP/s
+        [ "$key" != clock ] || unit=MHz
+        low=$(step --set "cluster.gpu.$key=$(jq -n "$value * 0.9 / 1e6")$unit")
+        high=$(step --set "cluster.gpu.$key=$(jq -n "$value * 1.1 / 1e6")$unit")
+        jq -e --argjson low "$low" --argjson high "$high" '(($high / $low | log) / (1.1 / 0.9 | log) - .[1] | fabs) < 1e-6' <<<"$row" ||
+            { echo "$key: $low $high for $row"; return 1; }
+    done <rows
+}
+
 @test "of weeks failures are an input" {
     long_one
     run_db "$SCENARIOS/weeks/llama3-405b-54-days.yaml" --db w.db --detail summary

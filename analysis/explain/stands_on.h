@@ -19,8 +19,8 @@ struct kept_constants {
 bool stands_on_read(struct query *query, struct arena *arena, const struct record *record,
                     struct kept_constants *out, struct error *error);
 /* Those whose names begin so ("gpu.gemm_ software.launch=": entry, then figure; "=" ends a whole
- * name, "*" stands for any part of it), the least sure first; of attention and peaks only what this run uses. At most `room` into
- * `out`; returns how many there are. */
+ * name, "*" stands for any part of it), the least sure first; of attention and peaks only what this
+ * run uses. At most `room` into `out`; returns how many there are. */
 unsigned stands_on_find(const struct kept_constants *constants, const char *beginnings,
                         const struct kept_constant **out, unsigned room);
 

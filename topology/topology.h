@@ -43,6 +43,20 @@ struct node_host {
     double nvme_read_bytes_per_s,
         nvme_write_bytes_per_s; /* of all drives of the node; 0: not said */
 };
+/* What a node draws beside its cards. */
+enum cooling {
+    COOLING_AIR,
+    COOLING_LIQUID,
+    COOLING_IMMERSION,
+    COOLING_COUNT
+};
+extern const char *const cooling_names[]; /* NULL-ended */
+struct node_power {
+    double rest_w, load_w;   /* for each GPU: cards idle; more when they are at their cap */
+    double conversion_ratio; /* of AC to what parts draw */
+    double pue;              /* of the site: all of its power over that of its machines */
+    int cooling;             /* enum cooling */
+};
 struct node_spec {
     const char *name;
     const struct topology_kind *kind;
@@ -59,6 +73,7 @@ struct node_spec {
     struct node_pcie pcie;
     struct node_nic nic;
     struct node_host host;
+    struct node_power power;
 };
 /* How a message finds its way among equal cables: packet by packet, so that all share the load, or
  * by a hash of its flow, which keeps to one. */
@@ -81,6 +96,7 @@ struct fabric_spec {
     double switch_latency_s; /* of one switch hop */
     int routing;             /* enum topology_routing */
     uint64_t flows;          /* into which a message between two NICs is split */
+    double port_w;           /* of a leaf switch, for each NIC */
 };
 extern const struct param node_params[];
 extern const struct param fabric_params[];

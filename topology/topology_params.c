@@ -11,6 +11,8 @@
 #define RATE_MAX (100.0 * TERA)
 #define LATENCY_MAX_S 1.0
 
+const char *const cooling_names[] = {"air", "liquid", "immersion", NULL};
+
 const struct param node_params[] = {
     {"socket", PARAM_TEXT, NODE(socket), 0, 0, "", NULL,
      "Socket of its GPUs: sxm5, pcie, ...; empty: not specified."},
@@ -80,6 +82,22 @@ const struct param node_params[] = {
      NULL, "Read bandwidth of all NVMe drives of the node; 0: not specified."},
     {"nvme_write_bandwidth", PARAM_BANDWIDTH, NODE(host.nvme_write_bytes_per_s), 0, RATE_MAX,
      "0GB/s", NULL, "Write bandwidth of all NVMe drives of the node."},
+    {"rest_power", PARAM_POWER, NODE(power.rest_w), 0, MEGA, "125W", NULL,
+     "Power of CPUs, memory, NVSwitches, NICs and drives for each GPU, cards idle; chosen by "
+     "immersed "
+     "and water-cooled nodes of 8 H100 and B200 (MLPerf Training power logs)."},
+    {"load_power", PARAM_POWER, NODE(power.load_w), 0, MEGA, "25W", NULL,
+     "What these draw more for each GPU when its card is at its cap; from the same nodes."},
+    {"conversion", PARAM_RATIO, NODE(power.conversion_ratio), 0.5, 1, "94%", NULL,
+     "Share of the AC power that power supplies hand on; MLPerf Training power logs state 94 to 96 "
+     "%."},
+    {"cooling", PARAM_CHOICE, NODE(power.cooling), 0, 0, "air", cooling_names,
+     "How the node is cooled: fans add 13 % (air), 3 % (liquid: cold plates) or nothing "
+     "(immersion)."},
+    {"pue", PARAM_RATIO, NODE(power.pue), 1, 5, "1", NULL,
+     "Power of the site over that of its machines; 1: machines alone. Sites of large operators "
+     "1.08 "
+     "to 1.2, colocation 1.25 to 1.4."},
 };
 const unsigned node_param_count = sizeof node_params / sizeof node_params[0];
 
@@ -103,5 +121,8 @@ const struct param fabric_params[] = {
      "the default is two channels of NCCL for each NIC."},
     {"switch_latency", PARAM_TIME, FABRIC(switch_latency_s), 0, LATENCY_MAX_S, "0us", NULL,
      "Latency from port to port of one switch."},
+    {"port_power", PARAM_POWER, FABRIC(port_w), 0, 10000, "11W", NULL,
+     "Power of a leaf switch for each NIC; one of 64 ports drew 691 W (MLPerf Training v4.1, "
+     "Dell)."},
 };
 const unsigned fabric_param_count = sizeof fabric_params / sizeof fabric_params[0];

@@ -50,7 +50,8 @@ static bool same_cost(const struct program *p, const struct op_cost *row, const 
                       const struct op_kernel *kernels, uint32_t kernel_count)
 {
     if (row->gpu_s != b->gpu_s || row->peak_s != b->peak_s || row->flops != b->flops ||
-        row->bytes != b->bytes || row->kernel_count != kernel_count)
+        row->bytes != b->bytes || row->flop_j != b->flop_j || row->byte_j != b->byte_j ||
+        row->kernel_count != kernel_count)
         return false;
     for (uint32_t i = 0; i < kernel_count; i++)
         if (!same_kernel(&p->kernels[row->kernel_first + i], &kernels[i]))

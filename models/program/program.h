@@ -63,6 +63,7 @@ struct op_cost {
     double peak_s;                       /* the same FLOPs at the dense peak */
     double flops;                        /* done by the hardware */
     double bytes;                        /* of HBM traffic */
+    double flop_j, byte_j;               /* beside static power: struct gpu_work's */
     uint32_t kernel_first, kernel_count; /* rows of kernels, for --detail kernel */
 };
 struct op_kernel { /* one kernel inside an op */

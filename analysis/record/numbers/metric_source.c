@@ -7,6 +7,7 @@
 #include "analysis/record/numbers/rows.h"
 #include "models/job/player/job.h"
 #include "models/layout/configuration.h"
+#include "models/layout/power_wall.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "sim/units.h"
@@ -34,6 +35,7 @@ static double finite_or_null(double value)
 static void ask_step(const struct metric_source *m, struct run_row *row)
 {
     METRICS_OF_THE_STEP(X)
+    METRICS_OF_THE_POWER(X)
 }
 
 static void ask_choice(const struct metric_source *m, struct run_row *row)

@@ -195,6 +195,31 @@
       "part of cost_usd for checkpoint storage over weeks; null: a single step",                   \
       m->cost.storage_usd)
 
+#define METRICS_OF_THE_POWER(X)                                                                    \
+    X(card_w, REAL, "W", card_w, TIMED, OF_STEPS, 0, "mean power of a card in a step",             \
+      m->step->power.card_w)                                                                       \
+    X(node_w, REAL, "W", node_w, TIMED, NO, 0,                                                     \
+      "mean power of a node in a step at its inlet, all of its cards at card_w",                   \
+      power_node_w(m->c, m->step->power.card_w))                                                   \
+    X(energy_j_per_step, REAL, "J", energy_j_per_step, TIMED, OF_STEPS, 0,                         \
+      "energy of paid_gpus in a step at the wall: nodes, leaf switches, PUE",                      \
+      m->step->power.step_j)                                                                       \
+    X(energy_j_per_token, REAL, "J", energy_j_per_token, TIMED, OF_STEPS, 0,                       \
+      "energy_j_per_step / tokens of the global batch",                                            \
+      m->step->power.step_j / configuration_tokens(m->c))                                          \
+    X(energy_compute_j, REAL, "J", energy_compute_j, TIMED, NO, 0,                                 \
+      "part of energy_j_per_step in forward, backward and recomputation",                          \
+      m->step->power.phase_j[POWER_COMPUTE])                                                       \
+    X(energy_optimizer_j, REAL, "J", energy_optimizer_j, TIMED, NO, 0,                             \
+      "part of energy_j_per_step in the update", m->step->power.phase_j[POWER_OPTIMIZER])          \
+    X(energy_communication_j, REAL, "J", energy_communication_j, TIMED, NO, 0,                     \
+      "part of energy_j_per_step in exposed communication",                                        \
+      m->step->power.phase_j[POWER_COMMUNICATION])                                                 \
+    X(energy_waiting_j, REAL, "J", energy_waiting_j, TIMED, NO, 0,                                 \
+      "part of energy_j_per_step in bubbles, waits for the host and stragglers, and of GPUs that " \
+      "are paid and idle",                                                                         \
+      m->step->power.phase_j[POWER_WAITING])
+
 #define METRICS_OF_WEEKS(X)                                                                        \
     X(wall_s, REAL, "s", wall_s, WEEKS, OF_WEEKS, 0,                                               \
       "wall-clock time of the weeks; null, as all that follow, for a single step",                 \
@@ -309,6 +334,7 @@
     METRICS_OF_THE_STEP(X)                                                                         \
     METRICS_OF_THE_CHOICE(X)                                                                       \
     METRICS_OF_THE_PRICE(X)                                                                        \
+    METRICS_OF_THE_POWER(X)                                                                        \
     METRICS_OF_WEEKS(X)
 
 /* What studies measure of each replication. */

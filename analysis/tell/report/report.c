@@ -34,6 +34,8 @@ static const char speed_lines[] =
     "  training     {.budget_tokens/.tokens_per_s:time} of such steps for {.budget_tokens} tokens, "
     "without failures\n"
     "{end}"
+    "{if .card_w}  power        {.card_w:.0f} W a card, {.node_w:.0f} W a node at its inlet; "
+    "{.energy_j_per_step} a step, {.energy_j_per_token:.3f} J a token\n{end}"
     "{if .cost_usd_per_step}{if not .wall_s}" /* weeks tell their own */
     "  cost         {.cost_usd_per_step} a step, {.cost_usd_per_1e9_tokens} for 10^9 tokens"
     "{if .cost_usd_for_budget}, {.cost_usd_for_budget} for {.budget_tokens}{end}\n"

@@ -11,6 +11,8 @@
  * 2. Host time that no piece was charged with is left for what follows. */
 #include "models/lower/plan/lower_block.h"
 
+#include "models/gpu/gpu_work.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -83,6 +85,9 @@ static void add_times(struct stretch *s, const char *segment, const struct kerne
     p->cost.peak_s += gpu_kernel_peak_time_s(&s->spec->c->gpu, k) * times;
     p->cost.flops += k->flops * times;
     p->cost.bytes += k->bytes * times;
+    const struct gpu_work work = gpu_work_of(&s->spec->c->gpu, k, one.s);
+    p->cost.flop_j += work.flop_j * times;
+    p->cost.byte_j += work.byte_j * times;
     const double made = lower_capture_launches(&s->capture, launches, false);
     s->launches += made;
     s->out->launches += made;

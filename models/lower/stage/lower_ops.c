@@ -8,6 +8,8 @@
  * 4. Host time is never taken back: what is not charged to an op is left for the next. */
 #include "models/lower/stage/lower_ops.h"
 
+#include "models/gpu/gpu_work.h"
+
 #include "sim/check.h"
 #include "sim/list.h"
 #include "sim/random.h"
@@ -131,8 +133,13 @@ uint32_t lower_ops_kernel(struct ops *o, const struct kernel *kernel, enum phase
     struct kernel_time time = gpu_kernel_time(&o->l->costs.gpu, &c->kernels, kernel);
     struct op_kernel row = {kernel->name,  time.s,        kernel->flops,
                             kernel->bytes, time.evidence, time.shape};
-    struct op_cost cost = {
-        time.s, gpu_kernel_peak_time_s(&c->gpu, kernel), kernel->flops, kernel->bytes, 0, 0};
+    const struct gpu_work work = gpu_work_of(&c->gpu, kernel, time.s);
+    struct op_cost cost = {.gpu_s = time.s,
+                           .peak_s = gpu_kernel_peak_time_s(&c->gpu, kernel),
+                           .flops = kernel->flops,
+                           .bytes = kernel->bytes,
+                           .flop_j = work.flop_j,
+                           .byte_j = work.byte_j};
     double all_s = host_s + kernel->launches * o->l->costs.launch_s; /* of the update */
     struct op op = {
         .kind = OP_COMPUTE,

@@ -206,6 +206,17 @@ static void gather_rates(const struct configuration *c, struct step *s)
     s->rates.hfu_ratio = step_peak_ratio(c, s->lowered.hardware_flops, s->step_s);
 }
 
+static void gather_power(const struct configuration *c, struct step *s)
+{
+    for (uint32_t i = 0; i < s->symmetry.rank_class_count; i++) {
+        const struct rank_class *ranks = &s->symmetry.ranks[i];
+        const double share = (double)ranks->rank_count / (double)s->symmetry.rank_count;
+        step_power_add(c, s->lowered.programs[ranks->program], s->parts.class_breakdown_s[i], share,
+                       &s->power);
+    }
+    step_power_end(c, s->step_s, &s->power);
+}
+
 static uint64_t rank_ops(const struct step *s)
 {
     uint64_t ops = 0;
@@ -270,6 +281,7 @@ static bool play_time(struct arena *arena, const struct configuration *c,
     s->counts.ops = worker_op_count(s->worker);
     gather_classes(arena, s);
     gather_rates(c, s);
+    gather_power(c, s);
     return true;
 }
 

@@ -8,6 +8,7 @@
 #define ORRERY_MODELS_STEP_SIMULATE_STEP_H
 
 #include "models/memory/ledger.h"
+#include "models/step/simulate/step_power.h"
 #include "models/step/simulate/worker.h"
 #include "sim/error.h"
 
@@ -78,6 +79,7 @@ struct step {
     struct step_failed failed;
     struct step_parts parts;
     struct step_counts counts;
+    struct step_power power; /* 0: no time */
 };
 /* False with a sentence when the cluster cannot be built, when its ranks play more ops than can be
  * simulated, or when a step takes longer than can be recorded. The caller destroys the step. */

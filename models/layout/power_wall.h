@@ -1,0 +1,16 @@
+/* power_wall.h - from the power of a card to that at the wall.
+ *
+ * At the wall stands, for each GPU: (card + what stands beside it in the node at rest + what that
+ * draws more in proportion to the card's load) x (1 + fans) / conversion + its ports of leaf
+ * switches, all x PUE. Figures: node_params, fabric_params; sources: docs/models/power.md. */
+#ifndef ORRERY_MODELS_LAYOUT_POWER_WALL_H
+#define ORRERY_MODELS_LAYOUT_POWER_WALL_H
+
+#include "models/layout/configuration.h"
+
+/* W at the wall for a GPU whose card draws card_w; of a job of one node no switch. Linear. */
+double power_wall_w(const struct configuration *c, double card_w);
+/* W of a whole node at its inlet, without switches and PUE, each of its cards at card_w. */
+double power_node_w(const struct configuration *c, double card_w);
+
+#endif

@@ -96,6 +96,10 @@ static void test_draw(void **state)
     assert_true(near(gpu_work_draw_w(&gpu, &product), 700));
     gpu = hopper(300);
     assert_true(near(gpu_work_draw_w(&gpu, &product), 300));
+    /* A card whose products run below the floor: there the voltage is that of the floor. */
+    gpu = hopper(700);
+    gpu.gemm.efficiency_ratio = 0.5;
+    assert_true(near(gpu_work_wanted_w(&gpu, &some), 60 + 90 / (0.76 * 0.76)));
 }
 
 static void test_by_hand(void **state)
@@ -183,6 +187,10 @@ static void test_card(void **state)
     k = gpu_kernel_memory("m", 1e9, 1);
     assert_true(gpu_kernel_time_s(&at, NULL, &k) == gpu_kernel_time_s(&full, NULL, &k));
     assert_true(same.clock_hz == full.clock_hz && same.power.cap_w == 700);
+    const struct gpu_spec least = hopper(100); /* leaves HBM less than it draws */
+    const struct gpu_spec slow = gpu_work_card(&least, &work);
+    const double left = gpu_power_dynamic_w(&least) / (0.11 * 700);
+    assert_true(left < 0.88 && near(slow.hbm.efficiency_ratio, left));
 }
 
 /* Tokens/s under caps over those at 700 W, from the FLOPs at 700 W alone: HBM is half busy, of

@@ -27,8 +27,11 @@ static void give_indexer(struct configuration *c, unsigned at)
     m->attention.kv_heads = m->attention.heads;
     m->latent.indexer =
         (struct model_indexer){.heads = 4, .size = 16, .keys = at % 3 == 0 ? 4096 : 24};
-    if (at % 2 == 0)
-        m->latent.indexer = (struct model_indexer){4, 16, 24, 2 + at % 2, at % 5};
+    if (at % 2 == 0) { /* chunks of N layers, the first of which scores for all */
+        const uint64_t each = 2 + at / 2 % 3;
+        m->latent.indexer = (struct model_indexer){4, 16, 24, each, at % 4 / 2};
+        m->layers *= each;
+    }
     if (at % 7 == 0) {
         m->moe.experts = 8;
         m->moe.experts_per_token = 2;
@@ -36,7 +39,7 @@ static void give_indexer(struct configuration *c, unsigned at)
         c->layout.ep = c->layout.dp;
         c->layout.etp = 1;
     }
-    m->mtp_layers = at % 11 == 0 ? 1 : 0;
+    m->mtp_layers = at % 3 == 1 ? 1 : 0;
     c->layout.sequence_parallel = c->layout.tp > 1;
     c->layout.context.method = CP_ALL_GATHER;
     c->software.layer.sparse_time_ratio = 1.0;
@@ -91,6 +94,8 @@ static void indexers_fold(void **state)
         context += s.c.layout.cp > 1;
         tensor += s.c.layout.tp > 1;
         shared += s.c.model.latent.indexer.interval > 1;
+        assert_true(s.c.model.latent.indexer.interval <= 1 ||
+                    !transformer_scores_keys(&s.c.model, s.c.model.layers - 1));
         again += s.c.layout.recompute == RECOMPUTE_FULL;
     }
     print_message("%u layouts, %u pipelines, %u of context, %u of tensor ranks, %u of layers that "
@@ -160,9 +165,9 @@ static void pass_detail_is_op_detail(void **state)
         struct step *step = play(&s.c, false);
         const double lost = network_contention(step->network).lost_s / step->step_s;
         const double off = fabs(pass_s(&s.c) / step->step_s - 1.0);
-        if (off > 3.5 * lost + (lost > 1e-9 ? 0.02 : 1e-9))
-            fail_msg("case %u: %g off, %g lost", at, off, lost);
-        alone++;
+        if (lost <= 1e-9 && off > 1e-9) /* where no transfers share a wire it is exact */
+            fail_msg("case %u: %g off", at, off);
+        alone += lost <= 1e-9;
         step_destroy(step);
     }
     assert_true(alone >= 10);

@@ -238,6 +238,31 @@ static void sparse_wins_from_there_on(void **state)
     assert_true(isinf(transformer_sparse_worth(&b.model, true)));
 }
 
+static const struct kernel *kernel_named(const struct layer *layer, const char *name)
+{
+    for (unsigned i = 0; i < layer->segment_count; i++)
+        for (unsigned j = 0; j < layer->segments[i].forward.count; j++)
+            if (strcmp(layer->segments[i].forward.kernels[j].name, name) == 0)
+                return &layer->segments[i].forward.kernels[j];
+    fail_msg("no kernel %s", name);
+    return NULL;
+}
+
+/* Scores are summed over heads before they are written, and read twice; products by head are one
+ * launch. */
+static void scores_move_one_number_a_key(void **state)
+{
+    struct bench b;
+    begin(&b);
+    write(&b);
+    near(kernel_named(&b.layer, "index scores")->bytes,
+         2 * IH * (S * DI + S / 2 * DI) * 2 + T * S / 2 * 4);
+    near(kernel_named(&b.layer, "choose keys")->bytes, T * S / 2 * 4 * 2 + T * KEYS * 4);
+    near(kernel_named(&b.layer, "index loss")->bytes, T * chosen(KEYS) * 12);
+    near(kernel_named(&b.layer, "absorb keys")->launches, 1);
+    near(kernel_named(&b.layer, "value up")->launches, 1);
+}
+
 static double kept(const struct layer *layer)
 {
     double out = 0.0;
@@ -442,6 +467,7 @@ int main(void)
         cmocka_unit_test(few_keys_are_all),
         cmocka_unit_test(model_flops_are_those_of_the_function),
         cmocka_unit_test(sparse_wins_from_there_on),
+        cmocka_unit_test(scores_move_one_number_a_key),
         cmocka_unit_test(kept_is_what_backward_reads),
         cmocka_unit_test(lent_choices_outlive_recomputation),
         cmocka_unit_test(tensor_ranks_split_heads),

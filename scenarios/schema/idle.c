@@ -72,6 +72,11 @@ static bool has_latent(const struct configuration *c)
     return c->model.latent.kv_rank > 0;
 }
 
+static bool has_indexer(const struct configuration *c)
+{
+    return c->model.latent.indexer.heads > 0;
+}
+
 static bool has_layernorm(const struct configuration *c)
 {
     return c->model.norm.kind == NORM_LAYERNORM;
@@ -142,6 +147,7 @@ static const struct circumstance
     gate = {has_gate, "in layers of", recurrence, false},
     convolution = {has_convolution, "in layers of", recurrence, false},
     latent = {has_latent, "without model.kv_rank", NULL, false},
+    indexer = {has_indexer, "without an indexer (model.indexer_heads: 0)", NULL, false},
     layernorm = {has_layernorm, "with norm rms", NULL, false},
     dense = {has_dense_layers, "where every layer has experts", NULL, false},
     adapters = {has_adapters, "without training.adapter", NULL, false},
@@ -183,6 +189,10 @@ static const struct idle_key {
     {"model.linear_chunk", &chunks, "is the chunk of the kernels of mamba2", false},
     {"model.linear_full_gate", &recurrent, "is a matrix of recurrent layers", false},
     {"model.linear_full_gate", &gate, "is a matrix of kda", false},
+    {"model.indexer_size", &indexer, "is a size of sparse attention", false},
+    {"model.sparse_keys", &indexer, "counts the keys that sparse attention chooses", false},
+    {"model.indexer_interval", &indexer, "says which layers have an indexer", false},
+    {"model.indexer_first", &indexer, "says which layers have an indexer", false},
     {"model.q_rank", &latent, "is a rank of latent attention", false},
     {"model.rope_head_size", &latent, "is a part of the heads of latent attention", false},
     {"model.v_head_size", &latent, "is a width of latent attention", false},

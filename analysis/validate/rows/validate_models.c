@@ -53,8 +53,8 @@ const struct alike_model *validate_models_alike(const struct validate_models *mo
         if (m->hidden != run->model.hidden || m->attention.heads != run->model.heads ||
             m->moe.experts != run->model.experts ||
             m->moe.experts_per_token != run->model.experts_per_token ||
-            m->moe.ffn_hidden != run->model.moe_ffn_hidden)
-            continue;
+            m->moe.ffn_hidden != run->model.moe_ffn_hidden || m->latent.indexer.heads > 0)
+            continue; /* no row says of an indexer that there was one */
         if (only != NULL)
             return NULL;
         only = &models->rows[i];

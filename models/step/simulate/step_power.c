@@ -56,10 +56,22 @@ void step_power_add(const struct configuration *c, const struct program *program
     }
 }
 
+/* Nobody stated what the node draws beside its cards. */
+static void set_unknown(struct step_power *out)
+{
+    out->card_w = out->step_j = NAN;
+    for (unsigned phase = 0; phase < POWER_PHASE_COUNT; phase++)
+        out->time_s[phase] = out->card_j[phase] = out->phase_j[phase] = NAN;
+}
+
 void step_power_end(const struct configuration *c, double step_s, struct step_power *out)
 {
     struct rental rental;
     double card_j = 0.0, step_j = 0.0;
+    if (!(c->cluster.node.power.conversion_ratio > 0.0)) {
+        set_unknown(out);
+        return;
+    }
     rental_of(c, &rental);
     const double ranks = (double)configuration_ranks(c);
     const double idle = (double)rental.paid_gpus - ranks;

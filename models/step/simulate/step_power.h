@@ -28,7 +28,7 @@ enum power_phase step_power_phase(enum breakdown_part part);
 /* Adds a rank of `program`, whose step `parts_s` divides, as `share` of the mean rank. */
 void step_power_add(const struct configuration *c, const struct program *program,
                     const double parts_s[PART_COUNT], double share, struct step_power *out);
-/* Completes it: a step of step_s. */
+/* Completes it: a step of step_s. All is NAN where the node's conversion is 0, not stated. */
 void step_power_end(const struct configuration *c, double step_s, struct step_power *out);
 
 #endif

@@ -172,6 +172,15 @@ function_of() { # lines of body
     run "$PROJECT/tests/wings"
     [ "$output" = "too many levels: models: 13, at most 12" ]
 }
+@test "a page that links to a file that is gone" {
+    mkdir -p docs
+    printf '[a](b.md) and ![c](d/e.svg), [out](https://x.org/y), [here](#part), [part](b.md#part)\n' >docs/a.md
+    mkdir docs/d && touch docs/b.md docs/d/e.svg
+    run "$PROJECT/tests/tidy" .
+    [ "$status" -eq 0 ]
+    rm docs/d/e.svg
+    tells "link to nothing" "docs/a.md:1: d/e.svg"
+}
 @test "an old picture of the folders" {
     "$PROJECT/tests/wings" --graph docs/wings.svg
     run "$PROJECT/tests/tidy" .

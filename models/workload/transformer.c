@@ -9,6 +9,8 @@
  * arXiv:2501.00656). Learned positions are a table of their own. */
 #include "models/workload/transformer.h"
 
+#include <math.h>
+
 #include "sim/check.h"
 
 void transformer_complete(struct model_shape *m)
@@ -157,12 +159,22 @@ static double ffn_parameters(const struct model_shape *m, uint64_t layer, uint64
            (double)(routed + m->moe.shared_experts) * block_parameters(m, m->moe.ffn_hidden);
 }
 
+/* Of an indexer: products of the query's latent, of the input to one key and to a weight for each
+ * head, and the LayerNorm of the key. */
+static double indexer_parameters(const struct model_shape *m)
+{
+    const double hidden = (double)m->hidden, size = (double)m->latent.indexer.size;
+    const double heads = (double)m->latent.indexer.heads;
+    const double query = m->latent.q_rank > 0 ? (double)m->latent.q_rank : hidden;
+    return query * heads * size + hidden * size + hidden * heads + 2.0 * size;
+}
+
 static double parameters_of(const struct model_shape *m, uint64_t layer, uint64_t routed)
 {
     const enum layer_form form = transformer_form(m, layer);
     const double norms = (double)(transformer_norms(m) * layer_form_blocks(form)) / 2.0;
     return (layer_form_attends(form) ? attention_parameters(m) : 0.0) +
-           (transformer_scores_keys(m, layer) ? transformer_indexer_parameters(m) : 0.0) +
+           (transformer_scores_keys(m, layer) ? indexer_parameters(m) : 0.0) +
            (layer_form_mixes(form) ? mixer_parameters(m) : 0.0) +
            (layer_form_feeds(form) ? ffn_parameters(m, layer, routed) : 0.0) +
            norms * transformer_norm_parameters(m);
@@ -220,7 +232,7 @@ static double prediction_own(const struct model_shape *m)
     const bool takes = m->latent.indexer.heads > 0 && !transformer_scores_keys(m, m->layers - 1) &&
                        layer_form_attends(transformer_form(m, m->layers - 1));
     return 2.0 * hidden * hidden + 3.0 * transformer_norm_parameters(m) +
-           (takes ? transformer_indexer_parameters(m) : 0.0);
+           (takes ? indexer_parameters(m) : 0.0);
 }
 
 double transformer_prediction_parameters(const struct model_shape *m)
@@ -271,7 +283,7 @@ static double sparse_training_flops(const struct model_shape *m, uint64_t i, dou
     const double scores = transformer_sparse_flops(m, sequence, causal, true) - core;
     const double learned = 4.0 * (double)(m->latent.indexer.heads * m->latent.indexer.size) *
                            transformer_keys_chosen(m, sequence, causal);
-    return 3.0 * core + scores + learned - 2.0 * transformer_indexer_parameters(m);
+    return 3.0 * core + scores + learned - 2.0 * indexer_parameters(m);
 }
 
 double transformer_flops_per_token(const struct model_shape *m, uint64_t sequence, bool causal)
@@ -392,4 +404,67 @@ double transformer_linear_parameters(const struct model_shape *m)
     for (unsigned i = 0; i < count; i++)
         sum += pairs[i].inputs * pairs[i].outputs;
     return sum * (double)m->layers;
+}
+
+/* Sparse attention with an indexer, whose pieces on a rank are transformer_sparse.c. */
+bool transformer_scores_keys(const struct model_shape *m, uint64_t layer)
+{
+    const struct model_indexer *x = &m->latent.indexer;
+    const uint64_t first = x->first > 0 ? x->first : 1;
+    if (x->heads == 0 || !layer_form_attends(transformer_form(m, layer)))
+        return false;
+    return x->interval <= 1 || layer < first || (layer + 1 - first) % x->interval == 0;
+}
+
+double transformer_keys_chosen(const struct model_shape *m, double sequence, bool causal)
+{
+    const bool some = (double)m->latent.indexer.keys < sequence;
+    return transformer_keys_met(WINDOW_SLIDING, some ? m->latent.indexer.keys : 0, sequence,
+                                causal);
+}
+
+static double latent_key_flops(const struct model_shape *m)
+{
+    return 2.0 * (double)m->attention.heads *
+           (double)(2 * m->latent.kv_rank + m->latent.rope_head_size);
+}
+
+static double dense_key_flops(const struct model_shape *m)
+{
+    return 2.0 * (double)m->attention.heads *
+           (double)(m->attention.head_size + m->latent.rope_head_size + m->latent.v_head_size);
+}
+
+static double score_flops(const struct model_shape *m)
+{
+    return 2.0 * (double)(m->latent.indexer.heads * m->latent.indexer.size);
+}
+
+double transformer_sparse_flops(const struct model_shape *m, double sequence, bool causal,
+                                bool scores)
+{
+    const double all = transformer_keys_met(WINDOW_SLIDING, 0, sequence, causal);
+    return latent_key_flops(m) * transformer_keys_chosen(m, sequence, causal) +
+           (scores ? score_flops(m) * all : 0.0);
+}
+
+double transformer_dense_flops(const struct model_shape *m, double sequence, bool causal)
+{
+    return dense_key_flops(m) * transformer_keys_met(WINDOW_SLIDING, 0, sequence, causal);
+}
+
+/* Where A (k - k^2 / 2s) + B s / 2 = D s / 2, without a mask A k + B s = D s; A, D a key, B a score
+ * in the mean over the layers that attend. */
+double transformer_sparse_worth(const struct model_shape *m, bool causal)
+{
+    double scoring = 0.0;
+    for (uint64_t layer = 0; layer < m->layers; layer++)
+        scoring += transformer_scores_keys(m, layer) ? 1.0 : 0.0;
+    const double share = scoring / (double)transformer_attention_layers(m);
+    const double saved = dense_key_flops(m) - score_flops(m) * share;
+    const double latent = latent_key_flops(m), keys = (double)m->latent.indexer.keys;
+    if (!(saved > 0.0))
+        return INFINITY;
+    const double root = causal ? sqrt(fmax(1.0 - saved / latent, 0.0)) : 0.0;
+    return latent * keys * (1.0 + root) / saved;
 }

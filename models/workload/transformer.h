@@ -136,9 +136,6 @@ double transformer_keys_met(int window_kind, uint64_t span, double sequence, boo
  * of the nearest before them that does (NVIDIA/Megatron-LM dsa.py, is_dsa_skip_topk_layer). A
  * module that predicts further ahead scores for itself. */
 bool transformer_scores_keys(const struct model_shape *m, uint64_t layer);
-/* Of an indexer: products of the query's latent, of the input to one key and to a weight for each
- * head, and the LayerNorm of the key. */
-double transformer_indexer_parameters(const struct model_shape *m);
 /* Keys of those chosen that a query attends to, in the mean over a sequence. */
 double transformer_keys_chosen(const struct model_shape *m, double sequence, bool causal);
 /* FLOPs of the core of attention for a token of a layer, forward: to the chosen keys, in the

@@ -124,7 +124,9 @@ void transformer_sparse_forward(const struct rank_share *share, enum piece piece
                                 struct segment *out);
 void transformer_sparse_backward(const struct rank_share *share, enum piece piece,
                                  struct segment *out);
-void transformer_sparse_keep(const struct rank_share *share, enum piece piece, struct segment *out);
+/* `repeated`: the products of PIECE_QKV are (transformer_product_repeated). */
+void transformer_sparse_keep(const struct rank_share *share, enum piece piece, bool repeated,
+                             struct segment *out);
 double transformer_sparse_temporary(const struct rank_share *share, enum piece piece,
                                     bool backward);
 double transformer_sparse_apart(const struct rank_share *share);

@@ -206,7 +206,7 @@ void transformer_piece_keep(const struct rank_share *s, enum piece piece, struct
         return;
     }
     if (s->sparse.row > 0.0 && piece >= PIECE_INDEX && piece <= PIECE_VALUE) {
-        transformer_sparse_keep(s, piece, out);
+        transformer_sparse_keep(s, piece, transformer_product_repeated(s, PIECE_QKV, 0), out);
         return;
     }
     switch (piece) {

@@ -1,5 +1,5 @@
-/* transformer_sparse.c - sparse attention with an indexer (DeepSeek-V3.2): in numbers of the model,
- * and as pieces of a layer on a rank.
+/* transformer_sparse.c - sparse attention with an indexer (DeepSeek-V3.2) as pieces of a layer on a
+ * rank; its numbers of the model stand in transformer.c.
  *
  * An indexer makes ih queries of di from the latent of the queries (or the input, where queries
  * have none), one key of di and ih weights from the input, and norms the key: r ih di + h di + h ih
@@ -32,76 +32,6 @@
 #define LOSS_BYTES 12.0
 /* vllm-project/vllm: VLLM_SPARSE_INDEXER_MAX_LOGITS_MB. */
 #define LOGITS_BYTES (512.0 * 1048576.0)
-
-bool transformer_scores_keys(const struct model_shape *m, uint64_t layer)
-{
-    const struct model_indexer *x = &m->latent.indexer;
-    const uint64_t first = x->first > 0 ? x->first : 1;
-    if (x->heads == 0 || !layer_form_attends(transformer_form(m, layer)))
-        return false;
-    return x->interval <= 1 || layer < first || (layer + 1 - first) % x->interval == 0;
-}
-
-double transformer_indexer_parameters(const struct model_shape *m)
-{
-    const double hidden = (double)m->hidden, size = (double)m->latent.indexer.size;
-    const double heads = (double)m->latent.indexer.heads;
-    const double query = m->latent.q_rank > 0 ? (double)m->latent.q_rank : hidden;
-    return query * heads * size + hidden * size + hidden * heads + 2.0 * size;
-}
-
-double transformer_keys_chosen(const struct model_shape *m, double sequence, bool causal)
-{
-    const bool some = (double)m->latent.indexer.keys < sequence;
-    return transformer_keys_met(WINDOW_SLIDING, some ? m->latent.indexer.keys : 0, sequence,
-                                causal);
-}
-
-static double latent_key_flops(const struct model_shape *m)
-{
-    return 2.0 * (double)m->attention.heads *
-           (double)(2 * m->latent.kv_rank + m->latent.rope_head_size);
-}
-
-static double dense_key_flops(const struct model_shape *m)
-{
-    return 2.0 * (double)m->attention.heads *
-           (double)(m->attention.head_size + m->latent.rope_head_size + m->latent.v_head_size);
-}
-
-static double score_flops(const struct model_shape *m)
-{
-    return 2.0 * (double)(m->latent.indexer.heads * m->latent.indexer.size);
-}
-
-double transformer_sparse_flops(const struct model_shape *m, double sequence, bool causal,
-                                bool scores)
-{
-    const double all = transformer_keys_met(WINDOW_SLIDING, 0, sequence, causal);
-    return latent_key_flops(m) * transformer_keys_chosen(m, sequence, causal) +
-           (scores ? score_flops(m) * all : 0.0);
-}
-
-double transformer_dense_flops(const struct model_shape *m, double sequence, bool causal)
-{
-    return dense_key_flops(m) * transformer_keys_met(WINDOW_SLIDING, 0, sequence, causal);
-}
-
-/* Where A (k - k^2 / 2s) + B s / 2 = D s / 2, without a mask A k + B s = D s; A, D a key, B a score
- * in the mean over the layers that attend. */
-double transformer_sparse_worth(const struct model_shape *m, bool causal)
-{
-    double scoring = 0.0;
-    for (uint64_t layer = 0; layer < m->layers; layer++)
-        scoring += transformer_scores_keys(m, layer) ? 1.0 : 0.0;
-    const double share = scoring / (double)transformer_attention_layers(m);
-    const double saved = dense_key_flops(m) - score_flops(m) * share;
-    const double latent = latent_key_flops(m), keys = (double)m->latent.indexer.keys;
-    if (!(saved > 0.0))
-        return INFINITY;
-    const double root = causal ? sqrt(fmax(1.0 - saved / latent, 0.0)) : 0.0;
-    return latent * keys * (1.0 + root) / saved;
-}
 
 /* Products of which each head has one of its own, in a single launch. */
 static struct linear by_head(const struct rank_share *s, const char *const names[3], double inputs,
@@ -289,23 +219,22 @@ static void keep_input(struct segment *out, const char *name, double bytes)
     out->saved.tensors[out->saved.count - 1].weights = true;
 }
 
-/* What product repeated by modules makes is there again. */
-static void rebuilt(const struct rank_share *s, struct segment *out)
+/* What a product that is repeated makes is there again. */
+static void rebuilt(struct segment *out, bool repeated)
 {
-    out->saved.tensors[out->saved.count - 1].rebuilt =
-        transformer_product_repeated(s, PIECE_QKV, 0);
+    out->saved.tensors[out->saved.count - 1].rebuilt = repeated;
 }
 
-static void keep_queries(const struct rank_share *s, struct segment *out)
+static void keep_queries(const struct rank_share *s, bool repeated, struct segment *out)
 {
     const double element = s->tokens * s->element.core_bytes;
     keep_input(out, "qkv input", s->input_tokens * query_input(s) * s->element.kept_bytes);
     transformer_piece_saved(out, "latent keys", element * s->sparse.row, false);
     keep_input(out, "query", element * s->attention.query);
-    rebuilt(s, out);
+    rebuilt(out, repeated);
     transformer_piece_saved(out, "absorbed query", element * s->attention.heads * s->sparse.row,
                             false);
-    rebuilt(s, out);
+    rebuilt(out, repeated);
 }
 
 /* The indexer reads what the products of the latents do; with sequence parallelism gathered, and
@@ -320,13 +249,14 @@ static void keep_index(const struct rank_share *s, struct segment *out)
                             false);
 }
 
-void transformer_sparse_keep(const struct rank_share *s, enum piece piece, struct segment *out)
+void transformer_sparse_keep(const struct rank_share *s, enum piece piece, bool repeated,
+                             struct segment *out)
 {
     const double heads = s->tokens * s->attention.heads;
     if (piece == PIECE_INDEX)
         keep_index(s, out);
     if (piece == PIECE_QKV)
-        keep_queries(s, out);
+        keep_queries(s, repeated, out);
     if (piece == PIECE_CHOOSE)
         transformer_piece_saved(out, "chosen keys", transformer_sparse_choice_bytes(s), false);
     if (piece == PIECE_CORE)

@@ -23,12 +23,15 @@ readme() { "$SCENARIOS/../tests/readme" "$(dirname "$ORRERY")/.." page.md; }
 
 @test "what a page shows must have been printed, figures and all" {
     page 'echo "step time 34.9 s of 256 sequences and a long tail that is cut"'
-    { echo '```text'; echo 'step time 34.9 s of 256 sequences and a long tail that nobody prints'; echo 'step time ...'; echo '```'; } >>page.md
+    { echo '```text'; echo 'step time 34.9 s of 256 sequences and a long tail'; echo 'step time ...'; echo '```'; } >>page.md
     expect 0 readme
     sed -i 's/^step time 34.9/step time 34.8/' page.md
     expect 1 readme
     shows "no command prints: step time 34.8 s"
-    sed -i 's/^step time 34.8/step time 34.9/; s/^step time \.\.\./step cost .../' page.md
+    sed -i 's/^step time 34.8/step time 34.9/; s/a long tail$/a long nose/' page.md
+    expect 1 readme
+    shows "a long nose"
+    sed -i 's/a long nose$/a long tail/; s/^step time \.\.\./step cost .../' page.md
     expect 1 readme
     shows "no command prints: step cost ..."
 }

@@ -185,8 +185,10 @@ static const char plan_text[] = "model: {layers: 2, hidden: 256, heads: 4, vocab
                                 "cluster: {gpu: a100-40gb-sxm, gpus: 1}\n"
                                 "training: {sequence: 256, global_batch: 2}\n";
 
-static bool recall_plan(void *context, struct search_book *book, struct error *error)
+static bool recall_plan(void *context, const struct search_question *question,
+                        struct search_book *book, struct error *error)
 {
+    (void)question;
     return search_store_recall(context, 0, false, book, error);
 }
 

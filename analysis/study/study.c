@@ -161,7 +161,7 @@ static bool take_legal(struct planning *plan, size_t point, const struct scenari
     study->name = arena_text(study->arena, scenario->name);
     study->base_seed = scenario->configuration.seed;
     study->weeks = scenario->has_run;
-    study->fingerprint = study->fingerprint ^ fingerprint(study, scenario);
+    study->fingerprint ^= fingerprint(study, scenario);
     return true;
 }
 

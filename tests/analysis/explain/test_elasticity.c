@@ -97,6 +97,28 @@ static void test_scaling(void **state)
     scenario_destroy(s);
 }
 
+/* Arithmetic is all peaks, those that most products do not have too, both passes of attention and
+ * the clock. */
+static void test_all_arithmetic_is_scaled(void **state)
+{
+    struct scenario *s = read_text(alone);
+    const struct gpu_spec was = s->configuration.gpu, *is = &s->configuration.gpu;
+    elasticity_scale(&s->configuration, HARDWARE_flops, 1.1);
+    for (unsigned i = 0; i < PEAK_COUNT; i++)
+        assert_true(is->peak_flops_per_s[i] == was.peak_flops_per_s[i] * 1.1);
+    for (unsigned k = 0; k < ATTENTION_KERNEL_COUNT; k++) {
+        for (unsigned causal = 0; causal < 2; causal++) {
+            assert_true(is->attention.forward[k][causal].ceiling_flops_per_s ==
+                        was.attention.forward[k][causal].ceiling_flops_per_s * 1.1);
+            assert_true(is->attention.backward[k][causal].ceiling_flops_per_s ==
+                        was.attention.backward[k][causal].ceiling_flops_per_s * 1.1);
+        }
+    }
+    assert_true(is->clock_hz == was.clock_hz * 1.1);
+    assert_true(is->hbm.bytes_per_s == was.hbm.bytes_per_s);
+    scenario_destroy(s);
+}
+
 /* One card, no latency: each second goes with one rate or with a smooth mix of two (a product's
  * arithmetic and traffic, gpu.c), so that the shares add up to 1, but for the curvature of log over
  * a tenth: d^3 / 6 of the largest share, below 0.001, and switches between tiles, below 0.005. */
@@ -173,9 +195,9 @@ static void test_too_large(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scaling),   cmocka_unit_test(test_alone),
-        cmocka_unit_test(test_share),     cmocka_unit_test(test_together),
-        cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_scaling),  cmocka_unit_test(test_all_arithmetic_is_scaled),
+        cmocka_unit_test(test_alone),    cmocka_unit_test(test_share),
+        cmocka_unit_test(test_together), cmocka_unit_test(test_too_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,6 +53,19 @@ static void test_wall(void **state)
     near(power_wall_w(&c, 300), (inlet(300) / 1.13 + 5) * 1.5);
 }
 
+/* A node of which nobody stated what it draws: nothing is known, and nothing fails. */
+static void test_unstated(void **state)
+{
+    struct configuration c = node_of_eight();
+    struct step_power power = {.time_s = {1.0}, .card_j = {500.0}};
+    c.cluster.node.power.conversion_ratio = 0.0;
+    step_power_end(&c, 1.0, &power);
+    assert_true(isnan(power.card_w) && isnan(power.step_j));
+    for (unsigned phase = 0; phase < POWER_PHASE_COUNT; phase++)
+        assert_true(isnan(power.phase_j[phase]) && isnan(power.card_j[phase]) &&
+                    isnan(power.time_s[phase]));
+}
+
 static struct program *program_of(struct arena *arena)
 {
     struct program *p = ARENA_NEW(arena, struct program);
@@ -127,6 +140,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_wall),
+        cmocka_unit_test(test_unstated),
         cmocka_unit_test(test_phases),
         cmocka_unit_test(test_cap),
     };

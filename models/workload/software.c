@@ -134,8 +134,6 @@ const struct param software_params[] = {
      "Host time of one optimizer step."},
     {"data_host", PARAM_TIME, AT(host.data_s), 0, HOST_MAX, "0s", NULL,
      "Host time to load a microbatch."},
-    {"host_sync_loss", PARAM_FLAG, AT(host.sync_loss), 0, 0, "true", NULL,
-     "The host synchronises with the GPU at the end of a step, to read the loss."},
     {"cuda_graphs", PARAM_TEXT, AT(graphs.modules), 0, 0, "none", NULL,
      "What CUDA graphs replay: none; full (forward and backward of a whole step); layer, or on "
      "(each "

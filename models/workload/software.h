@@ -63,7 +63,6 @@ struct software_host {
     double pass_s;           /* host time for each forward or backward pass of a stage */
     double optimizer_s;      /* host time of one optimizer step */
     double data_s;           /* host time to fetch a microbatch */
-    bool sync_loss;          /* the host waits for the GPU at the end of a step */
 };
 /* CUDA graphs. */
 struct software_graphs {

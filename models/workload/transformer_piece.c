@@ -272,12 +272,14 @@ static double repeat_bytes(const struct rank_share *share)
            share->element.core_bytes;
 }
 
-/* Software that calls its kernel for each block of keys merges what comes out of it. */
+/* Software that calls its kernel for each block of keys merges what comes out of it; who exchanges
+ * heads alone has all keys in one. */
 static void write_merge(const struct rank_share *share, double each_bytes, bool backward,
                         struct segment *out)
 {
     const struct layer_context *c = share->context;
-    const double blocks = (c->ring.cp_ring ? transformer_ring_ranks(c) : (double)c->cp) - 1.0;
+    const bool round = c->ring.cp_ring || c->ring.cp_heads;
+    const double blocks = (round ? transformer_ring_ranks(c) : (double)c->cp) - 1.0;
     const double bytes = blocks * share->tokens * share->attention.output * each_bytes;
     if (!(bytes > 0.0))
         return;

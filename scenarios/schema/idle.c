@@ -1,6 +1,7 @@
-/* idle.c - keys that a scenario states and that mean nothing in it: one table, a row for each
- * key and the circumstance that it needs. Who states such a key has forgotten its partner, or
- * believes in an effect that is not there; the step is simulated all the same, so it is a warning.
+/* idle.c - keys that a scenario states and that mean nothing in it: one table, a row for the keys
+ * of a section that need the same circumstance (circumstance.h). Who states such a key has
+ * forgotten its partner, or believes in an effect that is not there; the step is simulated all the
+ * same, so it is a warning, one a key: of the first of its rows that lacks its circumstance.
  *
  * A key is stated by the scenario's file or by --set; what a preset, the catalogue or a config.json
  * says of itself is no mistake of the user. Its default states nothing, but for keys that are
@@ -8,217 +9,191 @@
  * tests/analysis/record/numbers/test_idle_keys.c. */
 #include "scenarios/schema/idle.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#include "models/collective/dispatch/dispatch_kind.h"
-#include "models/sharding/sharding_kind.h"
 #include "scenarios/language/quantity.h"
+#include "scenarios/schema/circumstance.h"
+#include "sim/check.h"
 
-/* What a key needs, and what is said where it is not so: `lacks`, and the name of what is there. */
-struct circumstance {
-    bool (*holds)(const struct configuration *c);
-    const char *lacks;
-    const char *(*name)(const struct configuration *c); /* NULL: nothing to add */
-    bool of_layout; /* by keys that a search of layouts chooses: nothing is known before */
-};
-
-static bool has_experts(const struct configuration *c)
-{
-    return c->model.moe.experts > 0;
-}
-
-static bool shares_experts(const struct configuration *c)
-{
-    return !has_experts(c) || configuration_expert_ranks(c).ep > 1;
-}
-
-static bool has_groups(const struct configuration *c)
-{
-    return !has_experts(c) || c->model.moe.groups > 1;
-}
-
-static bool has_window(const struct configuration *c)
-{
-    return c->model.windows.length > 0;
-}
-
-static bool has_recurrence(const struct configuration *c)
-{
-    return c->model.pattern.kind != NULL;
-}
-
-static bool has_chunks(const struct configuration *c)
-{
-    return !has_recurrence(c) || c->model.pattern.kind == &layer_mamba2;
-}
-
-static bool has_gate(const struct configuration *c)
-{
-    return !has_recurrence(c) || c->model.pattern.kind == &layer_kda;
-}
-
-static bool has_convolution(const struct configuration *c)
-{
-    return !has_recurrence(c) || c->model.pattern.kind != &layer_lightning;
-}
-
-static const char *recurrence(const struct configuration *c)
-{
-    return c->model.pattern.kind->head.name;
-}
-
-static bool has_latent(const struct configuration *c)
-{
-    return c->model.latent.kv_rank > 0;
-}
-
-static bool has_indexer(const struct configuration *c)
-{
-    return c->model.latent.indexer.heads > 0;
-}
-
-static bool has_layernorm(const struct configuration *c)
-{
-    return c->model.norm.kind == NORM_LAYERNORM;
-}
-
-/* Has any layer no experts? */
-static bool has_dense_layers(const struct configuration *c)
-{
-    const struct model_shape *m = &c->model;
-    bool dense = !has_experts(c);
-    for (uint64_t i = 0; i < m->layers && !dense; i++)
-        dense = !transformer_has_experts(m, i);
-    return dense;
-}
-
-static bool has_adapters(const struct configuration *c)
-{
-    return c->training.adapter.kind != ADAPTER_NONE;
-}
-
-static bool shares_sequence(const struct configuration *c)
-{
-    return c->layout.cp > 1;
-}
-
-static bool is_causal(const struct configuration *c)
-{
-    return c->training.causal;
-}
-
-static bool has_pipeline(const struct configuration *c)
-{
-    return c->layout.pp > 1;
-}
-
-static bool is_hybrid(const struct configuration *c)
-{
-    return c->layout.data.sharding->hybrid;
-}
-
-static bool has_units(const struct configuration *c)
-{
-    return c->layout.data.sharding->units;
-}
-
-static const char *sharding(const struct configuration *c)
-{
-    return c->layout.data.sharding->head.name;
-}
-
-static bool offloads_optimizer(const struct configuration *c)
-{
-    return c->layout.offload.optimizer > 0.0;
-}
-
-static bool offloads_activations(const struct configuration *c)
-{
-    return c->layout.offload.activations > 0.0;
-}
-
-static const struct circumstance
-    experts = {has_experts, "in a dense model (model.experts: 0)", NULL, false},
-    shared_experts = {shares_experts, "with ep 1", NULL, true},
-    groups = {has_groups, "without model.expert_groups", NULL, false},
-    window = {has_window, "without model.window", NULL, false},
-    recurrent = {has_recurrence, "without recurrent layers (model.pattern)", NULL, false},
-    chunks = {has_chunks, "in layers of", recurrence, false},
-    gate = {has_gate, "in layers of", recurrence, false},
-    convolution = {has_convolution, "in layers of", recurrence, false},
-    latent = {has_latent, "without model.kv_rank", NULL, false},
-    indexer = {has_indexer, "without an indexer (model.indexer_heads: 0)", NULL, false},
-    layernorm = {has_layernorm, "with norm rms", NULL, false},
-    dense = {has_dense_layers, "where every layer has experts", NULL, false},
-    adapters = {has_adapters, "without training.adapter", NULL, false},
-    context = {shares_sequence, "with cp 1", NULL, true},
-    causal = {is_causal, "without a causal mask (training.causal)", NULL, false},
-    pipeline = {has_pipeline, "with pp 1", NULL, true},
-    hybrid = {is_hybrid, "with sharding", sharding, true},
-    units = {has_units, "with sharding", sharding, true},
-    optimizer = {offloads_optimizer, "without layout.optimizer_offload", NULL, false},
-    activations = {offloads_activations, "without layout.activation_offload", NULL, false};
-
-static const struct idle_key {
-    const char *key;
-    const struct circumstance *needs;
+static const struct idle_row {
+    const char *section, *keys; /* names apart by blanks */
+    enum need needs;
     const char *does; /* "it ..." */
     bool always;      /* its default is stated for an effect too */
-} idle_keys[] = {
-    {"model.ffn_hidden", &dense, "is the width of layers without experts", false},
-    {"model.norm_biases", &layernorm, "gives biases to a layernorm", false},
-    {"model.experts_per_token", &experts, "counts the experts that a token visits", false},
-    {"model.moe_ffn_hidden", &experts, "is the width of an expert", false},
-    {"model.shared_experts", &experts, "adds experts to those of a layer", false},
-    {"model.dense_layers", &experts, "counts layers before those with experts", false},
-    {"model.expert_interval", &experts, "says which layers have experts", false},
-    {"model.expert_groups", &experts, "divides the experts of a layer", false},
-    {"model.groups_per_token", &experts, "limits the experts that a token may visit", false},
-    {"model.groups_per_token", &groups, "counts those of the groups that a token may visit", false},
-    {"model.router_bias", &experts, "gives a bias to the router of experts", false},
-    {"model.clamped_activation", &experts, "clamps the activations of experts", false},
-    {"model.window_kind", &window, "says which positions a window holds", false},
-    {"model.full_interval", &window, "says which layers attend without the window", false},
-    {"model.linear_heads", &recurrent, "is a size of recurrent layers", false},
-    {"model.linear_head_size", &recurrent, "is a size of recurrent layers", false},
-    {"model.linear_key_heads", &recurrent, "is a size of recurrent layers", false},
-    {"model.linear_key_size", &recurrent, "is a size of recurrent layers", false},
-    {"model.linear_conv", &recurrent, "is a size of recurrent layers", false},
-    {"model.linear_conv", &convolution, "counts the taps of a convolution", false},
-    {"model.linear_chunk", &recurrent, "is a size of recurrent layers", false},
-    {"model.linear_chunk", &chunks, "is the chunk of the kernels of mamba2", false},
-    {"model.linear_full_gate", &recurrent, "is a matrix of recurrent layers", false},
-    {"model.linear_full_gate", &gate, "is a matrix of kda", false},
-    {"model.indexer_size", &indexer, "is a size of sparse attention", false},
-    {"model.sparse_keys", &indexer, "counts the keys that sparse attention chooses", false},
-    {"model.indexer_interval", &indexer, "says which layers have an indexer", false},
-    {"model.indexer_first", &indexer, "says which layers have an indexer", false},
-    {"model.q_rank", &latent, "is a rank of latent attention", false},
-    {"model.rope_head_size", &latent, "is a part of the heads of latent attention", false},
-    {"model.v_head_size", &latent, "is a width of latent attention", false},
-    {"training.adapter_rank", &adapters, "is the rank of adapters, and all weights are trained",
-     true},
-    {"training.adapter_targets", &adapters, "says which layers have adapters", true},
-    {"layout.etp", &experts, "splits experts", false},
-    {"layout.expert_imbalance", &experts, "loads the ranks of experts unevenly", false},
-    {"layout.expert_capacity", &experts, "bounds the tokens of an expert", false},
-    {"layout.dispatch", &experts, "brings tokens to their experts", false},
-    {"layout.dispatch_8bit", &experts, "brings tokens to their experts in 8 bits", false},
-    {"layout.dispatch", &shared_experts, "brings tokens to experts of other ranks", false},
-    {"layout.dispatch_8bit", &shared_experts, "brings tokens to experts of other ranks", false},
-    {"layout.cp_method", &context, "exchanges keys and values of context ranks", false},
-    {"layout.cp_balance", &context, "divides a sequence over context ranks", false},
-    {"layout.cp_balance", &causal, "evens out the work under a causal mask", false},
-    {"layout.ends_count", &pipeline, "spreads layers over the stages of a pipeline", false},
-    {"layout.first_stage_layers", &pipeline, "counts the layers of the first stage", false},
-    {"layout.last_stage_layers", &pipeline, "counts the layers of the last stage", false},
-    {"layout.shard_group", &hybrid, "groups the shards of hsdp", false},
-    {"layout.fsdp_unit_layers", &units, "counts the layers of a unit of fsdp", false},
-    {"layout.optimizer_offload_to", &optimizer,
+} rows[] = {
+    {"model", "ffn_hidden", NEED_DENSE_LAYERS, "is the width of layers without experts", false},
+    {"model", "norm_biases", NEED_LAYERNORM, "gives biases to a layernorm", false},
+    {"model", "experts_per_token", NEED_EXPERTS, "counts the experts that a token visits", false},
+    {"model", "moe_ffn_hidden", NEED_EXPERTS, "is the width of an expert", false},
+    {"model", "shared_experts", NEED_EXPERTS, "adds experts to those of a layer", false},
+    {"model", "dense_layers", NEED_EXPERTS, "counts layers before those with experts", false},
+    {"model", "expert_interval", NEED_EXPERTS, "says which layers have experts", false},
+    {"model", "expert_groups", NEED_EXPERTS, "divides the experts of a layer", false},
+    {"model", "groups_per_token", NEED_EXPERTS, "limits the experts that a token may visit", false},
+    {"model", "groups_per_token", NEED_EXPERT_GROUPS,
+     "counts those of the groups that a token may visit", false},
+    {"model", "router_bias", NEED_EXPERTS, "gives a bias to the router of experts", false},
+    {"model", "clamped_activation", NEED_EXPERTS, "clamps the activations of experts", false},
+    {"model", "window_kind", NEED_WINDOW, "says which positions a window holds", false},
+    {"model", "full_interval", NEED_WINDOW, "says which layers attend without the window", false},
+    {"model",
+     "linear_heads linear_head_size linear_key_heads linear_key_size linear_conv linear_chunk",
+     NEED_RECURRENT, "is a size of recurrent layers", false},
+    {"model", "linear_conv", NEED_CONVOLUTION, "counts the taps of a convolution", false},
+    {"model", "linear_chunk", NEED_MAMBA2, "is the chunk of the kernels of mamba2", false},
+    {"model", "linear_full_gate", NEED_RECURRENT, "is a matrix of recurrent layers", false},
+    {"model", "linear_full_gate", NEED_KDA, "is a matrix of kda", false},
+    {"model", "indexer_size", NEED_INDEXER, "is a size of sparse attention", false},
+    {"model", "sparse_keys", NEED_INDEXER, "counts the keys that sparse attention chooses", false},
+    {"model", "indexer_interval indexer_first", NEED_INDEXER, "says which layers have an indexer",
+     false},
+    {"model", "indexer_first", NEED_INDEXER_INTERVAL, "counts layers before those of an interval",
+     false},
+    {"model", "q_rank", NEED_LATENT, "is a rank of latent attention", false},
+    {"model", "rope_head_size", NEED_LATENT, "is a part of the heads of latent attention", false},
+    {"model", "v_head_size", NEED_LATENT, "is a width of latent attention", false},
+
+    {"training", "adapter_rank", NEED_ADAPTERS,
+     "is the rank of adapters, and all weights are trained", true},
+    {"training", "adapter_targets", NEED_ADAPTERS, "says which layers have adapters", true},
+
+    {"training", "attention", NEED_ALL_KEYS, "is the kernel of attention to all keys", false},
+
+    {"layout", "etp", NEED_EXPERTS, "splits experts", false},
+    {"layout", "expert_imbalance", NEED_EXPERTS, "loads the ranks of experts unevenly", false},
+    {"layout", "expert_capacity", NEED_EXPERTS, "bounds the tokens of an expert", false},
+    {"layout", "dispatch", NEED_EXPERTS, "brings tokens to their experts", false},
+    {"layout", "dispatch_8bit", NEED_EXPERTS, "brings tokens to their experts in 8 bits", false},
+    {"layout", "dispatch dispatch_8bit", NEED_EXPERT_RANKS,
+     "brings tokens to experts of other ranks", false},
+    {"layout", "cp_method", NEED_CONTEXT, "exchanges keys and values of context ranks", false},
+    {"layout", "cp_balance", NEED_CONTEXT, "divides a sequence over context ranks", false},
+    {"layout", "cp_balance", NEED_KEYS_MOVED, "says which positions a context rank attends from",
+     false},
+    {"layout", "cp_balance", NEED_CAUSAL, "evens out the work under a causal mask", false},
+    {"layout", "ends_count", NEED_PIPELINE, "spreads layers over the stages of a pipeline", false},
+    {"layout", "first_stage_layers", NEED_PIPELINE, "counts the layers of the first stage", false},
+    {"layout", "last_stage_layers", NEED_PIPELINE, "counts the layers of the last stage", false},
+    {"layout", "shard_group", NEED_HYBRID, "groups the shards of hsdp", false},
+    {"layout", "fsdp_unit_layers", NEED_UNITS, "counts the layers of a unit of fsdp", false},
+    {"layout", "optimizer_offload_to", NEED_OPTIMIZER_OFFLOAD,
      "says where the offloaded share is kept, and nothing is offloaded", true},
-    {"layout.activation_offload_to", &activations,
+    {"layout", "activation_offload_to", NEED_ACTIVATION_OFFLOAD,
      "says where the offloaded share is kept, and nothing is offloaded", true},
+
+    {"software", "math_forward_bytes math_backward_bytes math_mask_bytes", NEED_MATH_ATTENTION,
+     "is traffic of unfused attention", false},
+    {"software", "math_mask_bytes attention_full_square cp_uneven", NEED_CAUSAL,
+     "is about a causal mask", false},
+    {"software", "attention_full_square", NEED_FUSED_ATTENTION, "is about fused attention", false},
+    {"software", "attention_full_square repeats_keys", NEED_ALL_KEYS,
+     "is about attention to all keys", false},
+    {"software", "separate_projections", NEED_PROJECTIONS,
+     "divides GEMMs of queries, keys and values, and of gate and up", false},
+    {"software", "input_gradient_bytes", NEED_APART, "sums the gradients of GEMMs with one input",
+     false},
+    {"software", "gradient_fusion", NEED_KEPT_GRADIENTS, "adds to gradients that are kept whole",
+     false},
+    {"software", "gradient_fusion", NEED_ALL_TRAINED, "adds to the gradients of weights", false},
+    {"software", "gradient_fusion", NEED_SUMS, "adds to the gradients of earlier microbatches",
+     false},
+    {"software", "recompute_stops_early", NEED_FULL_RECOMPUTE, "is about recomputed layers", false},
+    {"software", "recompute_keeps_last", NEED_OPERATOR_RECOMPUTE,
+     "is about recomputation per operator", false},
+    {"software", "scan_time cp_mixers", NEED_RECURRENT, "is about recurrent layers", false},
+    {"software", "sparse_time", NEED_INDEXER, "is about sparse attention", false},
+
+    {"software",
+     "router_fusion fused_grouped_mlp moe_paged_stash expert_padding_copies expert_bias_fusion "
+     "shared_expert_overlap",
+     NEED_EXPERTS, "is about experts", false},
+    {"software", "shared_expert_overlap", NEED_SHARED_EXPERTS, "overlaps shared experts", false},
+    {"software", "shared_expert_overlap", NEED_EXPERT_RANKS,
+     "overlaps with exchanges of expert ranks", false},
+    {"software", "moe_paged_stash", NEED_EXPERT_ROOM, "keeps less than room for rows that came not",
+     false},
+    {"software", "expert_bias_fusion", NEED_EXPERT_EXTRAS, "applies biases and clamps of experts",
+     false},
+    {"software", "fp8_recipe fp8_split_backward", NEED_EIGHT_BITS, "is about 8-bit GEMMs", false},
+    {"software",
+     "fp8_delayed_whole fp8_norm_fused fp8_gathers fp8_casts_again "
+     "fp8_weights_each fp8_attention fp8_activation_cache fp8_attention_cache fused_grouped_mlp "
+     "expert_padding_copies",
+     NEED_NARROW, "is about low-precision linear layers", false},
+    {"software", "fp8_delayed_whole", NEED_WIDE_LAYERS, "is about layers that stay in 16 bits",
+     false},
+    {"software", "fp8_norm_fused", NEED_NORM_WRITES, "lets a norm write 8-bit output", false},
+    {"software", "fp8_attention_cache", NEED_FUSED_ATTENTION,
+     "keeps the output of fused attention once", false},
+
+    {"software",
+     "launch_tp_growth tp_pipelines tp_scatter_splits tp_scatter_sms backward_tp_overlap "
+     "backward_regather tp_exposed_host tp_interference record_streams fp8_gathers p2p_scatter",
+     NEED_TENSOR, "is about tensor-parallel ranks", false},
+    {"software",
+     "tp_pipelines tp_scatter_splits tp_scatter_sms backward_regather fp8_gathers record_streams",
+     NEED_SEQUENCE, "is about all-gathers and reduce-scatters of tensor ranks", false},
+    {"software", "tp_scatter_splits tp_scatter_sms", NEED_TENSOR_PIPELINES,
+     "is about GEMMs whose result is scattered while they run", false},
+    {"software", "tp_overlap_cost", NEED_OVERLAP, "is time lost by overlap", false},
+    {"software",
+     "cp_uneven cp_mixers cp_merge_forward_bytes cp_merge_backward_bytes cp_gradient_bytes",
+     NEED_CONTEXT, "is about context-parallel ranks", false},
+    {"software", "cp_uneven cp_merge_forward_bytes cp_merge_backward_bytes cp_gradient_bytes",
+     NEED_KEYS_MOVED, "is about keys of other context ranks", false},
+    {"software", "cp_uneven", NEED_SOFTWARE_BALANCE, "says what cp_balance: auto is", false},
+
+    {"software",
+     "overlap_gradients overlap_parameters bucket gradient_reduce_bytes dp_copy_bandwidth "
+     "partition_copy interference gather_parts fsdp_prefetch live_parameters fsdp_reshard "
+     "fsdp_buffers weights_are_master",
+     NEED_REPLICAS, "is about data-parallel ranks", false},
+    {"software", "overlap_parameters", NEED_GATHER_AFTER_UPDATE,
+     "overlaps the all-gather that follows the update", false},
+    {"software", "gradient_copy gradients_after_pass", NEED_KEPT_GRADIENTS,
+     "is about gradients that are kept whole", false},
+    {"software", "partition_copy", NEED_PARTS, "copies parts of scattered and gathered buffers",
+     false},
+    {"software", "gather_parts fsdp_prefetch live_parameters fsdp_buffers weights_are_master",
+     NEED_GATHERED_UNITS, "is about weights that are gathered unit by unit", false},
+    {"software", "fsdp_reshard", NEED_UNITS, "frees units of fsdp", false},
+    {"software", "fsdp_reshard", NEED_UNITS_AGAIN, "gathers units again in each microbatch", false},
+
+    {"software", "pxn", NEED_FAR_NICS, "says how a GPU reaches the NIC of another", false},
+
+    {"software", "p2p_blocking p2p_blocking_interleaved p2p_sync p2p_host_wait p2p_scatter split",
+     NEED_PIPELINE, "is about stages of a pipeline", false},
+    {"software", "p2p_blocking p2p_blocking_interleaved p2p_host_wait", NEED_WHOLE_BACKWARD,
+     "is about 1f1b, gpipe and interleaved", false},
+    {"software", "p2p_blocking p2p_host_wait", NEED_ONE_CHUNK, "is about 1f1b and gpipe", false},
+    {"software", "p2p_blocking_interleaved", NEED_CHUNKS, "is about interleaved chunks", false},
+    {"software", "p2p_scatter", NEED_WHOLE_MESSAGES, "divides messages that are whole", false},
 };
+
+enum {
+    KEY_BYTES = 64
+};
+
+/* The first key of a list, "section.name"; returns what is behind it, NULL: the list is empty. */
+static const char *next_key(const struct idle_row *row, const char *keys, char out[KEY_BYTES])
+{
+    keys += strspn(keys, " ");
+    const int length = (int)strcspn(keys, " ");
+    const int written = snprintf(out, KEY_BYTES, "%s.%.*s", row->section, length, keys);
+    CHECK(written < KEY_BYTES);
+    return length > 0 ? keys + length : NULL;
+}
+
+static bool has_key(const struct idle_row *row, const char *key)
+{
+    char each[KEY_BYTES];
+    bool found = false;
+    const char *rest = next_key(row, row->keys, each);
+    for (; rest != NULL && !found; rest = next_key(row, rest, each))
+        found = strcmp(each, key) == 0;
+    return found;
+}
 
 /* The word that the scenario gives to the key itself; NULL: none. */
 static const struct value *stated(const struct value *root, const char *key)
@@ -228,20 +203,15 @@ static const struct value *stated(const struct value *root, const char *key)
     return is_key && at->kind == VALUE_WORD ? at : NULL;
 }
 
-static const struct param *row_of(const char *key)
+static const struct param *param_of(const char *section, const char *name)
 {
-    const size_t length = (size_t)(strrchr(key, '.') - key);
-    for (enum section s = 0; s < SECTION_COUNT; s++) {
-        const struct schema_section *section = schema_section(s);
-        const struct params tables[] = {section->keys, schema_table(section)};
-        if (strlen(section->path) != length || strncmp(section->path, key, length) != 0)
-            continue;
-        for (unsigned t = 0; t < 2; t++)
-            for (unsigned i = 0; i < tables[t].count; i++)
-                if (strcmp(tables[t].rows[i].name, key + length + 1) == 0)
-                    return &tables[t].rows[i];
-    }
-    return NULL;
+    const struct schema_section *of = schema_find(section);
+    const struct params tables[] = {of->keys, schema_table(of)};
+    for (unsigned t = 0; t < 2; t++)
+        for (unsigned i = 0; i < tables[t].count; i++)
+            if (strcmp(tables[t].rows[i].name, name) == 0)
+                return &tables[t].rows[i];
+    UNREACHABLE("the table names keys of the schema");
 }
 
 /* Does the word say what holds without it? */
@@ -259,17 +229,44 @@ static bool is_default(const struct value *value, const struct param *param)
            given.number == usual.number;
 }
 
+static bool lacks(const struct idle_row *row, const struct configuration *c, bool layout_open)
+{
+    const struct circumstance *needs = &circumstances[row->needs];
+    return !(layout_open && needs->of_layout) && !needs->holds(c);
+}
+
+/* Has a row before this one spoken of the key? */
+static bool is_said(const struct idle_row *row, const char *key, const struct configuration *c,
+                    bool layout_open)
+{
+    for (const struct idle_row *before = rows; before < row; before++)
+        if (has_key(before, key) && lacks(before, c, layout_open))
+            return true;
+    return false;
+}
+
+static void warn_of(const struct idle_row *row, const char *key, const struct value *value,
+                    const struct configuration *c, struct problems *problems)
+{
+    const struct circumstance *needs = &circumstances[row->needs];
+    const char *name = needs->name != NULL ? needs->name(c) : "";
+    problems_warning(problems, value->key_mark, "%s has no effect %s%s%s: it %s", key, needs->lacks,
+                     *name ? " " : "", name, row->does);
+}
+
 void idle_warn(const struct value *root, const struct configuration *c, bool layout_open,
                struct problems *problems)
 {
-    for (unsigned i = 0; i < sizeof idle_keys / sizeof idle_keys[0]; i++) {
-        const struct idle_key *k = &idle_keys[i];
-        const struct value *value = stated(root, k->key);
-        if (value == NULL || (layout_open && k->needs->of_layout) || k->needs->holds(c) ||
-            (!k->always && is_default(value, row_of(k->key))))
+    for (const struct idle_row *row = rows; row < rows + sizeof rows / sizeof rows[0]; row++) {
+        char key[KEY_BYTES];
+        if (!lacks(row, c, layout_open))
             continue;
-        const char *name = k->needs->name != NULL ? k->needs->name(c) : "";
-        problems_warning(problems, value->key_mark, "%s has no effect %s%s%s: it %s", k->key,
-                         k->needs->lacks, *name ? " " : "", name, k->does);
+        const char *rest = next_key(row, row->keys, key);
+        for (; rest != NULL; rest = next_key(row, rest, key)) {
+            const struct value *value = stated(root, key);
+            if (value != NULL && !is_said(row, key, c, layout_open) &&
+                (row->always || !is_default(value, param_of(row->section, value->key))))
+                warn_of(row, key, value, c, problems);
+        }
     }
 }

@@ -78,7 +78,6 @@ static struct software_profile software_of(unsigned level)
         s.data.gradient_copy = true;
         s.data.gradient_reduce_bytes = 2;
         s.pipeline.blocking = s.pipeline.host_wait = s.pipeline.scatter = true;
-        s.host.sync_loss = true;
         s.pipeline.sync_s = s.tensor.exposed_host_s = 3 * MICROSECOND;
         s.host.pass_s = s.host.data_s = s.host.optimizer_s = 5 * MICROSECOND;
         s.shards.prefetch = 2;

@@ -129,7 +129,6 @@ static void draw_software(struct draw *d, struct software_profile *s)
     s->layer.recompute_stops_early = of(d, 2);
     s->data.bucket_bytes = (double[]){0.0, 2e4, 1e5, 1e9}[of(d, 4)];
     s->memory.clip_gradients = of(d, 4) > 0;
-    s->host.sync_loss = of(d, 2);
     s->data.interference_ratio = of(d, 2) ? 0.3 : 0.0;
     s->data.copy_bytes_per_s = of(d, 3) == 0 ? 1e11 : 0.0;
     s->data.partition_copy_s = s->data.copy_bytes_per_s > 0.0 && of(d, 2) ? 1e-6 : 0.0;

@@ -228,12 +228,11 @@ static void clip(const struct update *u, double elements)
 
 void lower_update(const struct update *u)
 {
-    const bool last = u->l->data.weights != WEIGHTS_AFTER_UPDATE;
     const struct shard_counts shards = u->l->data.shares.optimizer;
     const double elements = lower_units_elements(u->units, shards);
     clip(u, elements);
     orthogonal(u);
     offloaded(u, elements);
-    lower_labels_flags(u->labels, u->l->c->software.host.sync_loss && last ? OP_HOST_SYNC : 0);
+    lower_labels_flags(u->labels, 0);
     on_card(u, elements);
 }

@@ -41,7 +41,6 @@ struct configuration lower_case(void)
     c.software.memory.communicator_bytes = 1e6;
     c.software.memory.workspace_bytes = 1e6;
     c.software.memory.clip_gradients = true;
-    c.software.host.sync_loss = true;
     c.software.data.gradients = GRADIENT_BUFFER;
     c.software.data.overlap_gradients = true;
     c.cluster.node.kind = &topology_nvlink_island;

@@ -280,38 +280,6 @@ static void test_what_may_be_slowed(void **state)
     }
 }
 
-/* The host waits once, for the update, unless a gather is launched behind it. */
-static void test_where_the_host_waits(void **state)
-{
-    static const struct {
-        const struct sharding_kind *kind;
-        bool sync, overlap;
-        const char *waits_for;
-    } cases[] = {
-        {&sharding_zero_0, true, false, "optimizer update"},
-        {&sharding_zero_0, false, false, NULL},
-        {&sharding_zero_1, true, false, NULL},
-        {&sharding_zero_1, true, true, "optimizer update"},
-        {&sharding_zero_1, false, false, NULL},
-        {&sharding_fsdp, true, true, "optimizer update"},
-    };
-    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct configuration c = job(cases[i].kind, 4, 2);
-        c.software.host.sync_loss = cases[i].sync;
-        c.software.data.overlap_parameters = cases[i].overlap;
-        struct written w = lower_case_write(&c);
-        unsigned waits = 0;
-        for (uint32_t k = 0; k < w.p->op_count; k++) {
-            if (w.p->ops[k].flags & OP_HOST_SYNC) {
-                assert_string_equal(w.p->names[w.p->ops[k].name], cases[i].waits_for);
-                waits++;
-            }
-        }
-        assert_int_equal(waits, cases[i].waits_for != NULL);
-        arena_destroy(w.arena);
-    }
-}
-
 /* Layers are gathered so many at a time, the rest of them together; embedding and head by
  * themselves. 0 is one. In what order: the forward up, the backward down. */
 static void test_units(void **state)
@@ -456,7 +424,6 @@ int main(void)
         cmocka_unit_test(test_update),
         cmocka_unit_test(test_norm_over_ranks),
         cmocka_unit_test(test_what_may_be_slowed),
-        cmocka_unit_test(test_where_the_host_waits),
         cmocka_unit_test(test_units),
         cmocka_unit_test(test_gathers_are_awaited_once),
         cmocka_unit_test(test_gradient_tensors),

@@ -184,7 +184,6 @@ static void test_host_waits_for_exchanges(void **state)
     for (unsigned k = 0; k < 8; k++) {
         const bool waits = k & 1, chunks = k & 2, blocks = k & 4;
         struct configuration c = job(1, 1, 2, chunks ? 2 : 1);
-        c.software.host.sync_loss = false;
         c.software.pipeline.host_wait = waits;
         c.software.pipeline.blocking = c.software.pipeline.blocking_interleaved = blocks;
         struct arena *arena = arena_create();

@@ -453,6 +453,7 @@ static void test_blocks_are_merged(void **state)
         assert_true(attention_of(&c, cp, 1, false, false).bytes ==
                     18.0 * elements / (double)cp * (double)(cp - 1));
     assert_true(attention_of(&c, 8, 2, true, false).bytes == 18.0 * elements / 8.0 * (4.0 - 1.0));
+    assert_true(attention_of(&c, 8, 8, false, false).bytes == 0.0);
 }
 
 int main(void)

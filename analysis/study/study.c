@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/output/text/version.h"
+#include "analysis/study/study_idle.h"
 #include "sim/check.h"
 #include "sim/random.h"
 
@@ -125,6 +126,7 @@ struct planning {
     struct study *study;
     unsigned char *misread; /* by point: bit k where the word of key k is wrong by itself */
     size_t legal;           /* points so far */
+    struct study_idle *idle;
 };
 
 static const char *refusal_of(const struct study *study, const struct scenario *scenario)
@@ -180,6 +182,8 @@ static bool read_point(struct planning *plan, size_t point, struct error *error)
         scenario_keep_chosen(scenario, study->arena, chosen);
         study->points[study->one_step ? 0 : point].chosen = chosen;
     }
+    if (refusal == NULL)
+        study_idle_see(plan->idle, point, scenario);
     bool good = refusal != NULL || take_legal(plan, point, scenario, error);
     scenario_destroy(scenario);
     return good;
@@ -222,14 +226,17 @@ static bool find_wrong_value(const struct planning *plan, size_t *point)
 
 static bool read_points(struct study *study, FILE *notes, bool colour, struct error *error)
 {
-    struct planning plan = {
-        .study = study, .misread = ARENA_ARRAY(study->arena, unsigned char, study->point_count)};
+    struct planning plan = {.study = study,
+                            .misread = ARENA_ARRAY(study->arena, unsigned char, study->point_count),
+                            .idle = study_idle_create(study->arena, study->varies,
+                                                      study->vary_count, study->point_count)};
     size_t wrong = 0;
     for (size_t p = 0; p < study->point_count; p++)
         if (!read_point(&plan, p, error))
             return false;
     if (find_wrong_value(&plan, &wrong) || plan.legal == 0)
         return reject(study, wrong, notes, colour, error);
+    study_idle_tell(plan.idle, notes, colour);
     return true;
 }
 

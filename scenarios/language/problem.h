@@ -13,6 +13,7 @@ struct problem {
     const char *text;      /* "unknown key 'tpp'; did you mean 'tp'?" */
     const char *source;    /* the line itself, cleaned of control characters; NULL: none */
     unsigned width;        /* characters to underline, at least 1 */
+    const char *idle;      /* the key that has no effect, which is all that it says; else NULL */
 };
 
 #endif

@@ -22,14 +22,16 @@ enum severity {
     MISREAD
 };
 
-static void add(struct problems *p, enum severity severity, struct mark where, const char *text)
+static struct problem *add(struct problems *p, enum severity severity, struct mark where,
+                           const char *text)
 {
     bool warning = severity == WARNING;
     unsigned count = warning ? p->warning_count++ : p->error_count++;
     if (count >= PROBLEM_MAX)
-        return;
-    p->order[p->kept_count] = where.source->order;
-    p->kept[p->kept_count++] = (struct problem){
+        return NULL;
+    struct problem *out = &p->kept[p->kept_count];
+    p->order[p->kept_count++] = where.source->order;
+    *out = (struct problem){
         .warning = warning,
         .misread = severity == MISREAD,
         .file = where.source->name,
@@ -39,6 +41,7 @@ static void add(struct problems *p, enum severity severity, struct mark where, c
         .source = source_line(p->arena, where),
         .width = where.width,
     };
+    return out;
 }
 
 void problems_error(struct problems *problems, struct mark where, const char *format, ...)
@@ -63,6 +66,19 @@ void problems_warning(struct problems *problems, struct mark where, const char *
     va_start(arguments, format);
     add(problems, WARNING, where, format_text(problems->arena, format, arguments));
     va_end(arguments);
+}
+
+void problems_idle(struct problems *problems, struct mark where, const char *key, const char *why,
+                   ...)
+{
+    va_list arguments;
+    va_start(arguments, why);
+    const char *rest = format_text(problems->arena, why, arguments);
+    va_end(arguments);
+    struct problem *out = add(problems, WARNING, where,
+                              arena_format(problems->arena, "%s has no effect %s", key, rest));
+    if (out != NULL)
+        out->idle = arena_text(problems->arena, key);
 }
 
 static bool before(const struct problems *p, unsigned a, unsigned b)

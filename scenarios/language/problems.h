@@ -27,6 +27,9 @@ problems_warning(struct problems *problems, struct mark where, const char *forma
  * (Others come of rules between keys, and go when another key changes.) */
 __attribute__((format(printf, 3, 4))) void
 problems_misread(struct problems *problems, struct mark where, const char *format, ...);
+/* A warning that this key has no effect, with the words behind that. */
+__attribute__((format(printf, 4, 5))) void
+problems_idle(struct problems *problems, struct mark where, const char *key, const char *why, ...);
 /* By source, line, column; problems of one place stay in the order in which they were found. */
 void problems_sort(struct problems *problems);
 

@@ -72,6 +72,10 @@ static const struct idle_row {
     {"layout", "cp_balance", NEED_KEYS_MOVED, "says which positions a context rank attends from",
      false},
     {"layout", "cp_balance", NEED_CAUSAL, "evens out the work under a causal mask", false},
+    {"layout", "schedule", NEED_STAGES_INTERLEAVED,
+     "interleaves stages of a pipeline, and is 1f1b without them", false},
+    {"layout", "schedule", NEED_CHUNKS_INTERLEAVED,
+     "interleaves chunks of a stage, and is 1f1b without them", false},
     {"layout", "ends_count", NEED_PIPELINE, "spreads layers over the stages of a pipeline", false},
     {"layout", "first_stage_layers", NEED_PIPELINE, "counts the layers of the first stage", false},
     {"layout", "last_stage_layers", NEED_PIPELINE, "counts the layers of the last stage", false},
@@ -250,8 +254,8 @@ static void warn_of(const struct idle_row *row, const char *key, const struct va
 {
     const struct circumstance *needs = &circumstances[row->needs];
     const char *name = needs->name != NULL ? needs->name(c) : "";
-    problems_warning(problems, value->key_mark, "%s has no effect %s%s%s: it %s", key, needs->lacks,
-                     *name ? " " : "", name, row->does);
+    problems_idle(problems, value->key_mark, key, "%s%s%s: it %s", needs->lacks, *name ? " " : "",
+                  name, row->does);
 }
 
 void idle_warn(const struct value *root, const struct configuration *c, bool layout_open,

@@ -362,3 +362,15 @@ json() { sql :memory: "select $1 from (select readfile('out') as j)"; }
     expect 1 "$ORRERY" study weeks.yaml --vary checkpoint.interval=1min,2min --seeds 2 --no-db --svg nowhere/u.svg
     said "nowhere/u.svg"
 }
+
+@test "a key that changes nothing in a whole study is warned of, one that does at some point is not" {
+    local -a base=(study "$hello" --no-db --csv --set layout.tp=1 --set layout.pp=1 --set layout.dp=8)
+    expect 0 "$ORRERY" "${base[@]}" --vary software.tp_exposed_host=0s,1us,1ms
+    [ "$(grep -c "warning: .* has no effect" err)" = 1 ]
+    grep -q "warning: software.tp_exposed_host has no effect with tp 1: it is about tensor-parallel ranks" err
+    base=(study "$hello" --no-db --csv --set layout.dp=auto --set software.tp_exposed_host=1us)
+    expect 0 "$ORRERY" "${base[@]}" --vary layout.tp=1,2 --set layout.pp=1
+    lacks "has no effect" err
+    expect 0 "$ORRERY" "${base[@]}" --vary layout.pp=1,2 --set layout.tp=1
+    [ "$(grep -c "has no effect" err)" = 1 ]
+}

@@ -14,7 +14,7 @@ bool ladder_frees(const struct configuration *c, int level)
         return c->software.offers.operator_recompute;
     case RECOMPUTE_BLOCK:
         return c->software.offers.block_recompute && configuration_chunk_layers(c) > 1;
-    case RECOMPUTE_MODULES:
+    case RECOMPUTE_MODULES: /* which frees more than a block, or less */
         return false;
     case RECOMPUTE_UNIFORM: /* which frees more than all of it, or less */
         return false;
@@ -43,9 +43,15 @@ void ladder_last(struct configuration *c)
         c->layout.recompute_layers = configuration_chunk_layers(c) - 1;
 }
 
+static bool is_no_rung(unsigned held, int level)
+{
+    return (held >> PLAN_RECOMPUTE & 1u) != 0 || level == RECOMPUTE_MODULES ||
+           level == RECOMPUTE_UNIFORM;
+}
+
 void ladder_most(unsigned held, struct plan_layout *layout)
 {
-    if ((held >> PLAN_RECOMPUTE & 1u) != 0)
+    if (is_no_rung(held, layout->recompute))
         return;
     layout->recompute = RECOMPUTE_FULL;
     layout->recompute_layers = 0;
@@ -54,7 +60,7 @@ void ladder_most(unsigned held, struct plan_layout *layout)
 bool ladder_more(const struct configuration *base, unsigned held, struct plan_layout *layout)
 {
     struct configuration c;
-    if ((held >> PLAN_RECOMPUTE & 1u) != 0)
+    if (is_no_rung(held, layout->recompute))
         return false;
     plan_layout_apply(base, layout, &c);
     const bool block = layout->recompute == RECOMPUTE_BLOCK &&

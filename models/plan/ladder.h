@@ -2,7 +2,7 @@
  * operator, every other layer, the first layers of each chunk (one more after the other), all.
  *
  * A rung stands where the software offers it and it frees something of what is kept. Recomputation
- * of modules and uniform recomputation are no rungs: they are taken only as stated. */
+ * of modules and uniform recomputation are no rungs: from them there is no way up. */
 #ifndef ORRERY_MODELS_PLAN_LADDER_H
 #define ORRERY_MODELS_PLAN_LADDER_H
 

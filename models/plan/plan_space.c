@@ -26,10 +26,18 @@ static bool held(const struct space *s, enum plan_axis key)
     return (s->held >> key & 1u) != 0;
 }
 
+/* From no recomputation a search goes up; what the model's makers recomputed stands beside that. */
 static void add(struct space *s, const struct plan_layout *layout)
 {
-    LIST_ROOM(s->arena, s->rows, s->count, 1, s->room);
+    const struct configuration *c = s->base;
+    const bool makers = !held(s, PLAN_RECOMPUTE) && c->software.pipeline.makers_recipe &&
+                        c->model.usual.recompute != RECOMPUTE_NONE;
+    LIST_ROOM(s->arena, s->rows, s->count, 2, s->room);
     s->rows[s->count++] = *layout;
+    if (!makers)
+        return;
+    s->rows[s->count] = *layout;
+    s->rows[s->count++].recompute = c->model.usual.recompute;
 }
 
 /* What the software offers: its usual kind, and that which shards all; beside those zero-0 and
@@ -95,14 +103,38 @@ static bool divides(const struct space *s, bool ends, uint64_t chunks)
     return (s->base->model.layers + (ends ? 2 : 0)) % chunks == 0;
 }
 
-static void add_order(struct space *s, struct plan_layout layout, uint32_t vpp)
+static void add_order_kind(struct space *s, struct plan_layout layout, uint32_t vpp,
+                           const struct schedule_kind *kind)
 {
     layout.vpp = vpp;
-    layout.schedule = vpp > 1 ? &schedule_interleaved : &schedule_one_f_one_b;
-    if (held(s, PLAN_SCHEDULE))
-        layout.schedule = s->base->layout.pipeline.schedule;
+    layout.schedule = kind;
     plan_layout_settle_ends(s->base, &layout);
     add_sequences(s, layout);
+}
+
+static void add_order(struct space *s, struct plan_layout layout, uint32_t vpp)
+{
+    const struct schedule_kind *kind = vpp > 1 ? &schedule_interleaved : &schedule_one_f_one_b;
+    add_order_kind(s, layout, vpp,
+                   held(s, PLAN_SCHEDULE) ? s->base->layout.pipeline.schedule : kind);
+}
+
+/* The schedule of the model's makers, where it is open and neither of the two above; or NULL. */
+static const struct schedule_kind *makers_order(const struct space *s)
+{
+    const char *name = s->base->model.usual.schedule;
+    if (held(s, PLAN_SCHEDULE) || !s->base->software.pipeline.makers_recipe || name == NULL)
+        return NULL;
+    const struct schedule_kind *kind = schedule_find(name);
+    return kind == &schedule_one_f_one_b || kind == &schedule_interleaved ? NULL : kind;
+}
+
+static void add_makers_order(struct space *s, struct plan_layout layout)
+{
+    const struct schedule_kind *kind = layout.pp > 1 ? makers_order(s) : NULL;
+    const uint32_t chunks = kind != NULL && kind->chunks > 0 ? kind->chunks : 1;
+    if (kind != NULL && (!held(s, PLAN_VPP) || layout.vpp == chunks))
+        add_order_kind(s, layout, chunks, kind);
 }
 
 static void add_orders(struct space *s, struct plan_layout layout)
@@ -111,12 +143,13 @@ static void add_orders(struct space *s, struct plan_layout layout)
     const bool asked = held(s, PLAN_SCHEDULE) && c->layout.pipeline.schedule->interleaved;
     const bool may =
         layout.pp > 1 && (asked || (!held(s, PLAN_SCHEDULE) && c->software.pipeline.interleaves));
-    if (held(s, PLAN_VPP)) {
+    if (held(s, PLAN_VPP))
         add_order(s, layout, layout.vpp);
-        return;
-    }
-    if (!asked) /* one chunk a stage interleaves nothing */
+    else if (!asked) /* one chunk a stage interleaves nothing */
         add_order(s, layout, 1);
+    add_makers_order(s, layout);
+    if (held(s, PLAN_VPP))
+        return;
     const uint64_t most = (c->model.layers + 2) / layout.pp;
     for (uint32_t v = 2; may && v <= most && v <= CHUNKS_MOST; v++) {
         const uint64_t chunks = (uint64_t)layout.pp * v;

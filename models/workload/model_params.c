@@ -146,5 +146,7 @@ const struct param model_params[] = {
      "With it in 8-bit precision: their layout.dispatch_8bit."},
     {"usual_schedule", PARAM_TEXT, AT(usual.schedule), 0, 0, "", NULL,
      "Order of passes that they ran: taken where layout.schedule is not given and a pipeline can."},
+    {"usual_recompute", PARAM_CHOICE, AT(usual.recompute), 0, 0, "none", recompute_names,
+     "What they recomputed, beyond which a search without a framework looks at what fits as well."},
 };
 const unsigned model_param_count = sizeof model_params / sizeof model_params[0];

@@ -368,6 +368,9 @@ const struct param software_params[] = {
      "The software rejects a pipeline with sharded gradients or weights."},
     {"interleaves", PARAM_FLAG, AT(pipeline.interleaves), 0, 0, "false", NULL,
      "The software supports the interleaved schedule."},
+    {"makers_recipe", PARAM_FLAG, AT(pipeline.makers_recipe), 0, 0, "false", NULL,
+     "It stands for whatever software the model's makers ran: a search tries their schedule and "
+     "recomputation (model.usual_schedule, model.usual_recompute) beside its own."},
     {"even_stages", PARAM_FLAG, AT(pipeline.even_stages), 0, 0, "false", NULL,
      "The software rejects a pipeline whose chunks would hold different numbers of layers "
      "(embedding and head counted with ends_count; a given first or last stage is exempt)."},

@@ -187,6 +187,7 @@ struct software_pipeline {
     int split;           /* enum stage_split */
     bool refuses_shards; /* of gradients or weights */
     bool interleaves;    /* it offers the interleaved schedule */
+    bool makers_recipe;  /* it stands for what runs the schedule and recomputation of the model */
     bool even_stages;    /* it refuses layers that do not divide over the chunks of a pipeline */
 };
 /* HBM beside tensors. */

@@ -89,6 +89,7 @@ struct model_latent {
 struct model_usual {
     const char *precision, *dispatch, *schedule;
     bool dispatch_8bit;
+    int recompute; /* enum recompute; none: not known */
     /* Of the function that they trained, what no time depends on: words "key=value", of which
      * launch scripts say each or refuse the model. */
     const char *facts;

@@ -60,6 +60,8 @@ static void forget_usual(const struct value *mapping, struct model_shape *model)
     for (unsigned i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (value_find(mapping, keys[i]) == NULL)
             *texts[i] = "";
+    if (value_find(mapping, "usual_recompute") == NULL)
+        model->usual.recompute = RECOMPUTE_NONE;
 }
 
 void build_model(struct builder *b)

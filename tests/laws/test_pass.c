@@ -9,8 +9,11 @@
 
 #include "models/lower/stage/lower.h"
 #include "models/lower/stage/lower_runs.h"
+#include "models/schedule/schedule_kind.h"
+#include "models/sharding/sharding_kind.h"
 #include "models/step/estimate/pass.h"
 #include "models/step/estimate/pass_blocks.h"
+#include "models/step/estimate/pass_bound.h"
 #include "models/step/estimate/pass_wires.h"
 #include "models/step/simulate/step.h"
 #include "tests/laws/random_scenario.h"
@@ -209,6 +212,8 @@ static void bounds_are_bounds(void **state)
         struct world w;
         world_begin(&w, c);
         const double least_s = pass_least_s(w.memory, c);
+        const double apart_s = pass_apart_s(w.memory, w.split, c);
+        assert_true(pass_order_least_s(w.memory, w.split, c) <= apart_s * (1.0 + EXACT));
         const double bytes = pass_least_bytes(w.memory, c);
         world_end(&w);
         assert_true(least_s > 0.0 && least_s <= step->step_s * (1.0 + EXACT));
@@ -245,6 +250,70 @@ static void long_steps_follow_from_short_ones(void **state)
         scenario_destroy(scenario);
     }
     assert_true(all > 0);
+}
+
+/* A random scenario whose passes go in this order, with so many times the microbatches; NULL: it
+ * cannot. */
+static struct scenario *of_order(uint64_t number, const struct schedule_kind *kind, uint64_t times)
+{
+    struct scenario *scenario = calm_scenario(number);
+    if (scenario == NULL)
+        return NULL;
+    struct configuration *c = &scenario->configuration;
+    struct layout_pipeline *p = &c->layout.pipeline;
+    p->schedule = kind;
+    p->vpp = kind->chunks > 0 ? kind->chunks : 1;
+    p->ends_count = false;
+    p->first_layers = p->last_layers = 0;
+    c->model.layers = 2 * c->layout.pp * p->vpp;
+    c->layout.data.sharding = configuration_replicas(c) > 1 ? &sharding_zero_1 : &sharding_zero_0;
+    c->training.global_batch = times * 2 * c->layout.pp * c->layout.dp * c->layout.microbatch;
+    if (c->layout.pp > 1 && configuration_legal(c))
+        return scenario;
+    scenario_destroy(scenario);
+    return NULL;
+}
+
+/* Orders that split backwards: a few of many microbatches, from one end and from both, are the step
+ * of all; and the bound is one, and near. */
+static void split_orders_follow_too(void **state)
+{
+    for (unsigned k = 0; k < schedule_kind_count; k++) {
+        const struct schedule_kind *kind = schedule_kinds[k];
+        unsigned all = 0, few = 0, near = 0;
+        for (uint64_t number = 0; kind->splits && number < SCENARIOS; number += 5) {
+            struct scenario *scenario = of_order(number, kind, 1 + 7 * (number % 2));
+            if (scenario == NULL)
+                continue;
+            const struct configuration *c = &scenario->configuration;
+            struct step *step = op_step(c, false);
+            struct world w;
+            world_begin(&w, c);
+            struct pass_played played;
+            pass_step(w.memory, w.split, c, &played);
+            const double off = fabs(played.step_s / step->step_s - 1.0);
+            const double least_s = pass_order_least_s(w.memory, w.split, c),
+                         apart_s = pass_apart_s(w.memory, w.split, c);
+            world_end(&w);
+            if (off > allowed(c, step) || least_s > apart_s * (1.0 + EXACT))
+                print_message("%s, scenario %u, pp %u: off by %.2e, %.2e allowed; bound %.4f\n",
+                              kind->head.name, (unsigned)number, (unsigned)c->layout.pp, off,
+                              allowed(c, step), least_s / apart_s);
+            assert_true(off <= allowed(c, step));
+            assert_true(least_s <= apart_s * (1.0 + EXACT));
+            if (!played.queued_again) /* what no transfer waited for is the same apart */
+                assert_true(apart_s >= (played.step_s - played.queued_s) * (1.0 - EXACT));
+            near += least_s > 0.9 * apart_s;
+            few += pass_microbatches_played(c) < configuration_microbatches(c);
+            all++;
+            step_destroy(step);
+            scenario_destroy(scenario);
+        }
+        if (!kind->splits)
+            continue;
+        print_message("%s: %u scenarios, %u in short, %u near\n", kind->head.name, all, few, near);
+        assert_true(all > 5 && near > 3 && (few > 2 || kind->write_timed != NULL));
+    }
 }
 
 /* Layouts of one model on one machine share what was priced: the order of asking is without effect,
@@ -284,6 +353,7 @@ int main(void)
         cmocka_unit_test(a_fault_is_seen),
         cmocka_unit_test(bounds_are_bounds),
         cmocka_unit_test(long_steps_follow_from_short_ones),
+        cmocka_unit_test(split_orders_follow_too),
         cmocka_unit_test(memory_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,12 +99,15 @@ static void count_fates(struct searching *g)
     struct search *s = g->s;
     for (uint32_t i = 0; i < s->row_count; i++) {
         struct search_row *row = &s->rows[i];
+        const bool timed = row->fate == FATE_TIMED;
         const enum search_fate fate =
-            row->fate == FATE_TIMED ? search_lead_missed(s, row, row->pass_s) : FATE_OPEN;
+            timed || row->fate == FATE_OPEN
+                ? search_lead_missed(s, row, timed ? row->pass_s : row->least_s)
+                : FATE_OPEN;
         if (fate != FATE_OPEN)
             row->fate = fate;
-        if (row->fate == FATE_OPEN && s->leader_count > 0)
-            row->fate = FATE_BOUND;
+        if (row->fate == FATE_OPEN && (s->leader_count > 0 || !s->stopped))
+            row->fate = FATE_BOUND; /* of what was found, be it too late or too dear */
         s->counts.fates[row->fate]++;
         s->counts.considered += 1 + row->tried;
         s->counts.timed += row->pass_s > 0.0;

@@ -27,8 +27,10 @@ struct search_row {
     enum search_fate fate;
     const char *rule;            /* FATE_RULE: the key; else NULL */
     double least_bytes, least_s; /* bounds; 0: not asked */
+    bool bound;                  /* least_s is that of its order of passes (pass_bound.h) */
     double pass_s;               /* at pass detail; 0: not timed */
     double apart_s;              /* pass_apart_s, a bound of op detail; 0: not asked */
+    double apart_least_s;        /* it is no less */
     bool fits;                   /* its ledger was played and fits */
     uint32_t tried;              /* layouts with less recomputation that did not fit */
     struct search_turn *turn;    /* where its findings are written down; NULL: nowhere */

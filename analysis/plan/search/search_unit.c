@@ -5,10 +5,13 @@
  * 2. A row is judged once for each level of recomputation that it comes to, and timed once. */
 #include "analysis/plan/search/search_unit.h"
 
+#include <math.h>
+
 #include "analysis/plan/search/search_book.h"
 #include "models/plan/ladder.h"
+#include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
-#include "models/step/estimate/pass.h"
+#include "models/step/estimate/pass_bound.h"
 #include "sim/check.h"
 
 enum {
@@ -19,6 +22,7 @@ struct unit_split { /* layouts whose groups of ranks are alike (pass.h) */
     uint64_t ep, etp;
     uint64_t shards;
     bool ring, hybrid; /* chunks; groups of hsdp */
+    enum schedule_placement placement;
     struct pass_split *split;
     struct unit_split *later;
 };
@@ -75,11 +79,12 @@ bool search_unit_holds(const struct search_unit *unit, const struct search_row *
 static struct pass_split *find_split(struct search_unit *u, const struct configuration *c)
 {
     const bool ring = c->layout.pipeline.vpp > 1, hybrid = c->layout.data.sharding->hybrid;
+    const enum schedule_placement placement = c->layout.pipeline.schedule->placement;
     const uint64_t shards = configuration_shards(c);
     struct unit_split *s = u->splits;
-    while (s != NULL &&
-           (s->pp != c->layout.pp || s->ep != c->layout.ep || s->etp != c->layout.etp ||
-            s->shards != shards || s->ring != ring || s->hybrid != hybrid))
+    while (s != NULL && (s->pp != c->layout.pp || s->ep != c->layout.ep ||
+                         s->etp != c->layout.etp || s->shards != shards || s->ring != ring ||
+                         s->hybrid != hybrid || s->placement != placement))
         s = s->later;
     if (s == NULL) {
         s = ARENA_NEW(u->arena, struct unit_split);
@@ -89,6 +94,7 @@ static struct pass_split *find_split(struct search_unit *u, const struct configu
                                  .shards = shards,
                                  .ring = ring,
                                  .hybrid = hybrid,
+                                 .placement = placement,
                                  .split = pass_split_create(c, u->ground.topology),
                                  .later = u->splits};
         u->splits = s;
@@ -160,6 +166,7 @@ static void judge_anew(struct search_unit *u, struct search_row *row)
 {
     struct configuration c;
     row->least_s = 0.0;
+    row->bound = false;
     plan_layout_apply(u->ground.base, &row->layout, &c);
     row->rule = broken_rule(&c);
     row->fate = row->rule != NULL ? FATE_RULE : FATE_OPEN;
@@ -185,7 +192,7 @@ static void judge_anew(struct search_unit *u, struct search_row *row)
 
 static void judge(struct search_unit *u, struct search_row *row)
 {
-    row->pass_s = row->apart_s = 0.0; /* of another level of recomputation */
+    row->pass_s = row->apart_s = row->apart_least_s = 0.0; /* of another level of recomputation */
     if (search_book_knows(row, SEARCH_JUDGED))
         return;
     judge_anew(u, row);
@@ -211,15 +218,37 @@ static void time_row(struct search_unit *u, struct search_row *row)
     plan_layout_apply(u->ground.base, &row->layout, &c);
     pass_step(u->memory, find_split(u, &c), &c, &played);
     row->pass_s = played.step_s;
+    row->apart_least_s = played.queued_again ? 0.0 : played.step_s - played.queued_s;
     search_book_note(row, SEARCH_TIMED);
+}
+
+/* May it be as fast as this, by the bound that takes its order of passes into account? */
+static bool may_be_faster(struct search_unit *u, struct search_row *row, double most_s)
+{
+    struct configuration c;
+    if (row->least_s <= most_s && !row->bound) {
+        plan_layout_apply(u->ground.base, &row->layout, &c);
+        row->least_s = fmax(row->least_s, pass_order_least_s(u->memory, find_split(u, &c), &c));
+        row->bound = true;
+    }
+    return row->least_s <= most_s;
 }
 
 void search_unit_time(struct search_unit *u, double most_s)
 {
     claim(u);
     for (uint32_t i = 0; i < u->count; i++)
-        if (u->rows[i].fate == FATE_OPEN && u->rows[i].least_s <= most_s)
+        if (u->rows[i].fate == FATE_OPEN && may_be_faster(u, &u->rows[i], most_s))
             time_row(u, &u->rows[i]);
+    give(u);
+}
+
+void search_unit_time_one(struct search_unit *u, struct search_row *row, double most_s)
+{
+    CHECK(search_unit_holds(u, row) && row->fate == FATE_OPEN);
+    claim(u);
+    if (may_be_faster(u, row, most_s))
+        time_row(u, row);
     give(u);
 }
 

@@ -26,6 +26,8 @@ void search_unit_judge(struct search_unit *unit);
 void search_unit_time(struct search_unit *unit, double most_s);
 /* A row that does not fit after all: with more recomputation, judged and timed anew. */
 void search_unit_more(struct search_unit *unit, struct search_row *row);
+/* That row, open until now, if it may take no longer. */
+void search_unit_time_one(struct search_unit *unit, struct search_row *row, double most_s);
 /* The bound of a timed row at op detail, found once (pass_apart_s). */
 double search_unit_apart_s(struct search_unit *unit, struct search_row *row);
 bool search_unit_holds(const struct search_unit *unit, const struct search_row *row);

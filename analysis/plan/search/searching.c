@@ -80,25 +80,30 @@ static void ask_ledger(void *context, size_t index)
     row->fits = ledger_fits(&asking->g->ground, row);
 }
 
+static struct search_unit *unit_of(const struct searching *g, const struct search_row *row)
+{
+    uint32_t i = 0;
+    while (i < g->unit_count && !search_unit_holds(g->units[i], row))
+        i++;
+    CHECK(i < g->unit_count);
+    return g->units[i];
+}
+
 static void try_more(struct searching *g, struct search_row *row)
 {
     row->fits = false;
     if (row->turn != NULL)
         row->turn = search_book_later(g->s->book, row->turn);
-    for (uint32_t i = 0; i < g->unit_count; i++)
-        if (search_unit_holds(g->units[i], row))
-            search_unit_more(g->units[i], row);
+    search_unit_more(unit_of(g, row), row);
 }
 
 bool searching_may_take(const struct searching *g, struct search_row *row, double most_s)
 {
-    uint32_t i = 0;
     if (row->pass_s <= most_s * SEARCHING_OVERSTATED)
         return true;
-    while (i < g->unit_count && !search_unit_holds(g->units[i], row))
-        i++;
-    CHECK(i < g->unit_count);
-    return search_unit_apart_s(g->units[i], row) <= most_s * SEARCHING_OVERSTATED;
+    if (row->apart_least_s > most_s * SEARCHING_OVERSTATED)
+        return false;
+    return search_unit_apart_s(unit_of(g, row), row) <= most_s * SEARCHING_OVERSTATED;
 }
 
 double searching_least_open_s(const struct searching *g)
@@ -284,6 +289,44 @@ void searching_leaders_complete(struct searching *g)
             search_lead_guess(g->ground.base, g->order[i], &s->leaders[s->leader_count++]);
 }
 
+static bool was_measured(const struct searching *g, const struct search_row *row)
+{
+    struct configuration c;
+    plan_layout_apply(g->ground.base, &row->layout, &c);
+    return model_error_of(&residues_shipped, &c, NULL).nearness <= NEAR_LAYOUT;
+}
+
+static int compare_bounds(const void *a, const void *b)
+{
+    const struct search_row *x = *(struct search_row *const *)a,
+                            *y = *(struct search_row *const *)b;
+    if (x->least_s != y->least_s)
+        return x->least_s < y->least_s ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+/* What was measured and is slower than the leaders was not timed for them. */
+static void time_measured(struct searching *g)
+{
+    struct search *s = g->s;
+    struct search_row **open = ARENA_ARRAY(s->arena, struct search_row *, s->row_count);
+    uint32_t count = 0;
+    double best_s = INFINITY;
+    for (uint32_t i = 0; i < g->order_count; i++)
+        if (g->order[i]->pass_s < best_s && was_measured(g, g->order[i]))
+            best_s = g->order[i]->pass_s;
+    for (uint32_t i = 0; i < s->row_count; i++)
+        if (s->rows[i].fate == FATE_OPEN && was_measured(g, &s->rows[i]))
+            open[count++] = &s->rows[i];
+    qsort(open, count, sizeof *open, compare_bounds);
+    for (uint32_t i = 0; i < count && open[i]->least_s <= best_s && !searching_stopped(g); i++) {
+        search_unit_time_one(unit_of(g, open[i]), open[i], best_s);
+        if (open[i]->fate == FATE_TIMED)
+            best_s = fmin(best_s, open[i]->pass_s);
+    }
+    sort_timed(g);
+}
+
 void searching_leaders_safe(struct searching *g)
 {
     struct search *s = g->s;
@@ -291,12 +334,11 @@ void searching_leaders_safe(struct searching *g)
     for (uint32_t i = 0; i < s->leader_count; i++)
         if (s->leaders[i].nearness <= NEAR_LAYOUT)
             return;
+    time_measured(g);
     for (uint32_t i = 0; i < g->order_count && tried < SAFE_TRIED_MAX && !searching_stopped(g);
          i++) {
-        struct configuration c;
         struct search_row *row = g->order[i];
-        plan_layout_apply(g->ground.base, &row->layout, &c);
-        if (model_error_of(&residues_shipped, &c, NULL).nearness > NEAR_LAYOUT)
+        if (!was_measured(g, row))
             continue;
         tried++;
         const struct search_leader *played = find_played(g, row);

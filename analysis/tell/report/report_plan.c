@@ -163,7 +163,7 @@ static void show_fates(struct fact *in, const struct search *search)
     show_fate(o, fates[FATE_OPEN], "were not looked at");
     show_fate(o, fates[FATE_DEADLINE], "miss the deadline: timed, or by their kernels alone");
     show_fate(o, fates[FATE_BUDGET], "exceed the budget: timed, or by their kernels alone");
-    show_fate(o, fates[FATE_BOUND], "cannot be as fast: their kernels alone take longer");
+    show_fate(o, fates[FATE_BOUND], "cannot be as fast: their passes alone take longer");
     show_fate(o, fates[FATE_TIMED], "were timed, and are slower");
     show_fate(o, fates[FATE_LEDGER], "would be as fast, and do not fit");
     show_fate(o, fates[FATE_LEADER], "lead");

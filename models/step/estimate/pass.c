@@ -10,6 +10,7 @@
 
 enum {
     TURNS = 3,
+    SPLIT_FILLS = 3,
     CHUNKS_MAX = 4096
 };
 struct pass_split {
@@ -33,6 +34,11 @@ void pass_split_destroy(struct pass_split *split)
         arena_destroy(split->arena);
 }
 
+struct pass_wires *pass_split_wires(struct pass_split *split)
+{
+    return split->wires;
+}
+
 void pass_split_give(struct pass_split *split)
 {
     arena_give(split->arena);
@@ -43,22 +49,31 @@ void pass_split_claim(struct pass_split *split)
     arena_claim(split->arena);
 }
 
-/* An interleaved order repeats after as many microbatches as there are stages, others after one. */
-static uint64_t turn_of(const struct configuration *c)
+static uint64_t directions_of(const struct configuration *c)
 {
-    return c->layout.pipeline.vpp > 1 ? c->layout.pp : 1;
+    return c->layout.pipeline.schedule->placement == PLACED_BOTH_WAYS ? 2 : 1;
 }
 
-/* An order that splits backwards has no turns that repeat from the first microbatches on: all of it
- * is played.
- *
- * As many microbatches as are under way at once, and turns that show what is repeated. */
+/* An interleaved order repeats after as many microbatches as there are stages, others after one
+ * from each end at which they enter. */
+static uint64_t turn_of(const struct configuration *c)
+{
+    return c->layout.pipeline.schedule->interleaved && c->layout.pipeline.vpp > 1
+               ? c->layout.pp
+               : directions_of(c);
+}
+
+/* As many microbatches as are under way at once, and turns that show what is repeated: an order
+ * that splits backwards comes to it later. One that is made of times may never: all of it is
+ * played. */
 uint64_t pass_microbatches_played(const struct configuration *c)
 {
+    const struct schedule_kind *kind = c->layout.pipeline.schedule;
     const uint64_t turn = turn_of(c), whole = configuration_microbatches(c);
-    if (c->layout.pipeline.schedule->splits)
+    if (kind->write_timed != NULL)
         return whole;
-    const uint64_t enough = c->layout.pp + TURNS * turn + whole % turn;
+    const uint64_t filling = kind->splits ? SPLIT_FILLS * c->layout.pp : c->layout.pp;
+    const uint64_t enough = filling + TURNS * turn + whole % turn;
     return whole <= enough ? whole : enough;
 }
 
@@ -81,7 +96,8 @@ static void play(struct pass_memory *memory, struct pass_split *split,
         .wires = split->wires,
         .slowness = 1.0 + gpu_slowest_excess_ratio(&c->gpu, configuration_ranks(c)),
         .microbatches = microbatches,
-        .turn = turn_of(c),
+        .turn = turn_of(c) / directions_of(c),
+        .directions = directions_of(c),
         .apart = apart,
     };
     pass_play(scratch, &question, out);
@@ -103,6 +119,7 @@ static void play_step(struct pass_memory *memory, struct pass_split *split,
         play(memory, split, c, few, apart, out);
     }
     out->step_s += (double)(whole - few) / (double)turn * out->turn_s;
+    out->queued_again = out->queued_again && few < whole;
 }
 
 void pass_step(struct pass_memory *memory, struct pass_split *split, const struct configuration *c,

@@ -24,6 +24,7 @@ struct pass_split *pass_split_create(const struct configuration *c,
 void pass_split_destroy(struct pass_split *split);
 void pass_split_give(struct pass_split *split); /* as pass_memory_give */
 void pass_split_claim(struct pass_split *split);
+struct pass_wires *pass_split_wires(struct pass_split *split);
 
 /* One step; the configuration is legal, of the split's axes, and its cluster as it should be: no
  * slow card, no weak link, no noise (CHECKed). The result is a function of the configuration alone,
@@ -32,7 +33,8 @@ void pass_step(struct pass_memory *memory, struct pass_split *split, const struc
                struct pass_played *out);
 /* A bound that costs as much: pass_step, but for transfers of weights and gradients, which take
  * what they take alone and not one behind the other. Op by op they share their wires, so that none
- * is sooner there. */
+ * is sooner there. It is longer than the step less what was
+ * `queued`, unless that was repeated. */
 double pass_apart_s(struct pass_memory *memory, struct pass_split *split,
                     const struct configuration *c);
 /* A bound that costs little: no step of this configuration takes less. Every stage computes its

@@ -95,7 +95,8 @@ static struct layout_spec key_of(const struct configuration *c)
     key.context.inner = l->context.inner;
     key.context.balance = l->context.balance;
     key.sequence_parallel = l->sequence_parallel;
-    key.pipeline.vpp = l->pipeline.schedule->splits; /* such blocks have two lists more */
+    key.pipeline.vpp = l->pipeline.schedule->splits;       /* such blocks have two lists more */
+    key.pipeline.ends_count = l->pipeline.schedule->pairs; /* and these two more again */
     return key;
 }
 

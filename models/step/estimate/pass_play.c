@@ -10,6 +10,7 @@
 
 #include <math.h>
 
+#include "models/step/estimate/pass_spans.h"
 #include "sim/check.h"
 
 #define UNKNOWN (-1.0)
@@ -18,7 +19,6 @@
 enum {
     DIRECTIONS = 4,
     MEETING_COUNT = 2, /* of several stages: tied embedding, world */
-    SPANS_MAX = 64,
     TURNS_KEPT = 3
 };
 static const uint8_t message_streams[DIRECTIONS] = {STREAM_SEND_NEXT, STREAM_SEND_PREV,
@@ -27,9 +27,6 @@ struct messages { /* of one stream, in order */
     uint32_t *ops;
     uint32_t count, done;
     double free_s;
-};
-struct span { /* a transfer that interferes with compute */
-    double begin_s, finish_s;
 };
 struct stage_play {
     const struct program *program;
@@ -47,8 +44,7 @@ struct stage_play {
     struct pass_transfer *transfers; /* [transfer x streams]; wire_s UNKNOWN: not asked yet */
     double weights_free_s; /* the wires of data parallelism, which gathers and reductions share */
     struct pass_run *runs;
-    struct span spans[SPANS_MAX]; /* those that may not be over */
-    unsigned span_count;
+    struct pass_spans spans; /* of transfers that interfere with compute */
 };
 struct stage_meeting {
     uint32_t arrived;
@@ -76,10 +72,15 @@ struct staged {
     struct pass_wires *wires;
     double slowness;
     bool apart;          /* transfers of weights do not wait for each other */
-    uint64_t turn, last; /* microbatches of a turn; the last one */
+    uint64_t turn, last; /* microbatches of a turn; the last one of a direction */
+    uint64_t directions;
     struct waiting waiting;
     struct stage_meeting meetings[MEETING_COUNT];
     bool host_bound; /* by a host that has run since the step began, after the first turn */
+    /* Transfers of weights have waited so long for each other's wires; and some of a microbatch
+     * that stands for others too. */
+    double queued_s;
+    bool queued_again;
 };
 
 static inline double later(double a, double b)
@@ -121,54 +122,6 @@ static double post_s(const struct stage_play *s, uint32_t i, double free_s)
     if (a_s == UNKNOWN || b_s == UNKNOWN || sync_s == UNKNOWN || free_s == UNKNOWN)
         return UNKNOWN;
     return later(later(a_s, b_s), later(free_s, sync_s + s->issue_s[i]));
-}
-
-/* Keeps those that reach beyond this instant. */
-static void forget_spans(struct stage_play *s, double now_s)
-{
-    unsigned kept = 0;
-    for (unsigned i = 0; i < s->span_count; i++)
-        if (s->spans[i].finish_s > now_s)
-            s->spans[kept++] = s->spans[i];
-    s->span_count = kept;
-}
-
-static void add_span(struct stage_play *s, unsigned stream, double begin_s, double finish_s)
-{
-    if ((s->program->interference.streams >> stream & 1u) == 0 || finish_s <= begin_s)
-        return;
-    if (s->span_count == SPANS_MAX) /* the oldest, which ends first, is joined to the next */
-        s->spans[1].begin_s = s->spans[0].begin_s;
-    for (unsigned i = 1; s->span_count == SPANS_MAX && i < SPANS_MAX; i++)
-        s->spans[i - 1] = s->spans[i];
-    s->span_count -= s->span_count == SPANS_MAX;
-    s->spans[s->span_count++] = (struct span){begin_s, finish_s};
-}
-
-/* When work is done that takes work_s from begin_s, and goes at this speed beside a span. */
-static double slowed_s(const struct stage_play *s, double begin_s, double work_s, double speed)
-{
-    double now_s = begin_s, left_s = work_s;
-    while (left_s > 0.0) {
-        double until_s = INFINITY;
-        bool disturbed = false;
-        for (unsigned i = 0; i < s->span_count; i++) {
-            const struct span *t = &s->spans[i];
-            if (t->begin_s <= now_s && t->finish_s > now_s) {
-                until_s = disturbed ? later(until_s, t->finish_s) : t->finish_s;
-                disturbed = true;
-            }
-        }
-        for (unsigned i = 0; i < s->span_count && !disturbed; i++)
-            if (s->spans[i].begin_s > now_s)
-                until_s = fmin(until_s, s->spans[i].begin_s);
-        const double rate = disturbed ? speed : 1.0;
-        if (now_s + left_s / rate <= until_s)
-            return now_s + left_s / rate;
-        left_s -= (until_s - now_s) * rate;
-        now_s = until_s;
-    }
-    return now_s;
 }
 
 /* Transfers sent beside the compute before, and waited for by this op: time spent together. */
@@ -217,10 +170,10 @@ static double compute_finish_s(struct staged *play, struct stage_play *s, uint32
     work_s += joined_s(s, i);
     if ((op->flags & OP_SENSITIVE) == 0 || !(p->interference.ratio > 0.0) || !(work_s > 0.0))
         return begin_s + work_s;
-    forget_spans(s, begin_s);
+    pass_spans_forget(&s->spans, begin_s);
     const double share = kernels_s / work_s;
     const double speed = 1.0 / (share / (1.0 - p->interference.ratio) + 1.0 - share);
-    return slowed_s(s, begin_s, work_s, speed);
+    return pass_spans_slowed_s(&s->spans, begin_s, work_s, speed);
 }
 
 /* Compute that begins when its host, which has not waited for anything, has launched it, or is held
@@ -228,7 +181,9 @@ static double compute_finish_s(struct staged *play, struct stage_play *s, uint32
 static void note_host(struct staged *play, const struct stage_play *s, uint32_t i, double begin_s)
 {
     const struct op *op = &s->program->ops[i - 1];
-    if (s->sync[i] != 0 || op->microbatch < play->count || op->stream != STREAM_COMPUTE)
+    const bool first = op->microbatch != UINT16_MAX &&
+                       op->microbatch % (play->last + 1) < play->count / play->directions;
+    if (s->sync[i] != 0 || op->stream != STREAM_COMPUTE || first)
         return;
     const bool run = (op->flags & OP_RUN) != 0;
     const double inside_s = run ? s->runs[op->cost].launched_s - s->runs[op->cost].follows_s : 0.0;
@@ -259,6 +214,13 @@ static void meet(struct staged *play, struct stage_play *s, uint32_t i, double b
     }
 }
 
+/* Neither of the first microbatch, nor of the last, nor of none. */
+static bool is_repeated(const struct staged *play, const struct op *op)
+{
+    const uint64_t nth = op->microbatch % (play->last + 1);
+    return op->microbatch != UINT16_MAX && nth != 0 && nth != play->last;
+}
+
 /* Gathers and reductions of one rank have streams of their own and the same wires: shared, or one
  * behind the other as here, they are through at the same time. */
 static double collective_finish_s(struct staged *play, struct stage_play *s, const struct op *op,
@@ -267,6 +229,10 @@ static double collective_finish_s(struct staged *play, struct stage_play *s, con
     const struct pass_transfer time = transfer_time(play, s, op);
     if (play->apart || (STREAMS_OF_WEIGHTS >> op->stream & 1u) == 0)
         return begin_s + time.wire_s + time.latency_s;
+    if (s->weights_free_s > begin_s) {
+        play->queued_s += s->weights_free_s - begin_s;
+        play->queued_again = play->queued_again || is_repeated(play, op);
+    }
     s->weights_free_s = later(s->weights_free_s, begin_s) + time.busy_s;
     return later(begin_s + time.wire_s, s->weights_free_s) + time.latency_s;
 }
@@ -275,7 +241,10 @@ static void note_turn(const struct staged *play, struct stage_play *s, uint32_t 
 {
     const struct op *op = &s->program->ops[i - 1];
     const bool computes = op->stream == STREAM_COMPUTE;
-    if (op->microbatch == UINT16_MAX)
+    const uint64_t each = play->last + 1; /* of a direction */
+    /* Of two directions that of the nearer end: its forwards end with the turns. */
+    const uint64_t direction = play->directions * s->program->stage / play->count;
+    if (op->microbatch == UINT16_MAX || op->microbatch / each != direction)
         return;
     if (computes && op->phase == PHASE_BACKWARD)
         s->backward = true;
@@ -283,7 +252,7 @@ static void note_turn(const struct staged *play, struct stage_play *s, uint32_t 
         return;
     s->alternates = s->alternates || (computes && s->backward);
     for (unsigned k = 0; k < TURNS_KEPT; k++)
-        if (op->microbatch + k * play->turn == play->last)
+        if (op->microbatch % each + k * play->turn == play->last)
             s->turn_end_s[op->stream][k] = later(s->turn_end_s[op->stream][k], s->finish_s[i]);
 }
 
@@ -302,7 +271,8 @@ static bool play_op(struct staged *play, struct stage_play *s, uint32_t i)
         meet(play, s, i, begin_s);
     } else {
         s->finish_s[i] = collective_finish_s(play, s, op, begin_s);
-        add_span(s, op->stream, begin_s, s->finish_s[i]);
+        if ((s->program->interference.streams >> op->stream & 1u) != 0)
+            pass_spans_add(&s->spans, begin_s, s->finish_s[i]);
     }
     s->last[op->stream] = i;
     note_turn(play, s, i);
@@ -427,12 +397,14 @@ static void find_turns(const struct staged *play, struct pass_played *out)
     out->turn_s = end_s[0] - end_s[1];
     out->steady = !play->host_bound;
     for (uint32_t k = 0; k < play->count && out->steady; k++)
-        out->steady = stage_is_steady(&play->stages[k], out->turn_s, k + 1 == play->count);
+        out->steady = stage_is_steady(&play->stages[k], out->turn_s,
+                                      k + 1 == play->count || play->directions > 1);
 }
 
 static void finish(const struct staged *play, struct pass_played *out)
 {
-    *out = (struct pass_played){.step_s = 0.0};
+    *out = (struct pass_played){
+        .step_s = 0.0, .queued_s = play->queued_s, .queued_again = play->queued_again};
     find_turns(play, out);
     for (uint32_t k = 0; k < play->count; k++) {
         const struct stage_play *s = &play->stages[k];
@@ -487,7 +459,8 @@ void pass_play(struct arena *scratch, const struct pass_question *q, struct pass
                           .slowness = q->slowness,
                           .apart = q->apart,
                           .turn = q->turn,
-                          .last = q->microbatches - 1};
+                          .directions = q->directions,
+                          .last = q->microbatches / q->directions - 1};
     play.stages = ARENA_ARRAY(scratch, struct stage_play, play.count);
     for (unsigned m = 0; m < MEETING_COUNT; m++)
         play.meetings[m].op = ARENA_ARRAY(scratch, uint32_t, play.count);

@@ -18,6 +18,10 @@ struct pass_played {
      * turns took as long, no stream falls behind compute, and no host that has run since the step
      * began held up compute after the first turn. */
     bool steady;
+    /* Transfers of weights waited so long for each other's wires: the step `apart` is shorter by no
+     * more, unless they did so in microbatches that others repeat. */
+    double queued_s;
+    bool queued_again;
     uint64_t op_count;
 };
 struct pass_question {
@@ -26,9 +30,10 @@ struct pass_question {
     struct pass_wires *wires;
     double slowness; /* of compute */
     uint64_t microbatches;
-    uint64_t turn; /* of them: after so many the order of passes repeats */
-    bool
-        apart; /* transfers of weights take what they take alone, whatever else is on their wires */
+    uint64_t directions; /* from each of so many they come in turn: the first half, the second */
+    uint64_t turn;       /* of those of a direction: after so many the order of passes repeats */
+    /* Transfers of weights take what they take alone, whatever else is on their wires. */
+    bool apart;
 };
 void pass_play(struct arena *scratch, const struct pass_question *q, struct pass_played *out);
 

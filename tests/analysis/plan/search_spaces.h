@@ -6,9 +6,9 @@
 #include "scenarios/assemble/scenario.h"
 
 /* Memory ample and scarce, one node and several, pipelines and shards; the last
- * is a mixture of experts. */
+ * two are mixtures of experts, of the latter the makers' schedule and recomputation are known. */
 enum {
-    SPACE_COUNT = 6
+    SPACE_COUNT = 7
 };
 extern const char *const space_texts[SPACE_COUNT];
 /* Its layout left open; fails the test where it has errors. To be destroyed. */

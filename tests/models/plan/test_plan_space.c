@@ -21,6 +21,7 @@ static const struct software_case {
     bool interleaves, even_stages, sequence_parallelism;
     uint64_t chunks;
     const char *flat[4], *deep[2], *wide;
+    const char *makers; /* the schedule of the model's makers, which it runs; NULL: it does not */
 } softwares[] = {
     {"zero-1",
      "zero-3",
@@ -30,6 +31,7 @@ static const struct software_case {
      0,
      {"zero-0", "zero-1", "zero-2", "zero-3"},
      {"zero-0", "zero-1"},
+     NULL,
      NULL},
     {"zero-1",
      "fsdp",
@@ -39,8 +41,9 @@ static const struct software_case {
      5,
      {"zero-0", "zero-1", "fsdp"},
      {"zero-0", "zero-1"},
+     NULL,
      NULL},
-    {"fsdp", "fsdp", true, false, false, 0, {"zero-0", "fsdp"}, {"zero-1"}, "hsdp"},
+    {"fsdp", "fsdp", true, false, false, 0, {"zero-0", "fsdp"}, {"zero-1"}, "hsdp", NULL},
     {"zero-2",
      "zero-3",
      false,
@@ -49,7 +52,21 @@ static const struct software_case {
      0,
      {"zero-0", "zero-1", "zero-2", "zero-3"},
      {"zero-0", "zero-1"},
+     NULL,
      NULL},
+    {.usual = "zero-1",
+     .full = "zero-3",
+     .interleaves = true,
+     .sequence_parallelism = true,
+     .flat = {"zero-0", "zero-1", "zero-2", "zero-3"},
+     .deep = {"zero-0", "zero-1"},
+     .makers = "dualpipe"},
+    {.usual = "zero-1",
+     .full = "zero-3",
+     .interleaves = true,
+     .flat = {"zero-0", "zero-1", "zero-2", "zero-3"},
+     .deep = {"zero-0", "zero-1"},
+     .makers = "dualpipe-v"},
 };
 static const struct shape {
     uint64_t layers, heads, sequence, batch, experts, etp;
@@ -81,6 +98,9 @@ static struct configuration base_of(const struct machine *m, const struct softwa
     c.software.pipeline.interleaves = s->interleaves;
     c.software.pipeline.even_stages = s->even_stages;
     c.software.offers.sequence_parallelism = s->sequence_parallelism;
+    c.software.pipeline.makers_recipe = s->makers != NULL;
+    c.model.usual.schedule = s->makers != NULL ? s->makers : "zb-v";
+    c.model.usual.recompute = RECOMPUTE_MODULES;
     return c;
 }
 
@@ -189,9 +209,6 @@ static void settle(const struct naive *n, struct plan_layout *l)
 {
     const uint64_t layers = n->c->model.layers, chunks = (uint64_t)l->pp * l->vpp;
     const uint64_t each = (layers + l->pp - 1) / l->pp, others = (l->pp - 2) * each;
-    l->schedule = l->vpp > 1 ? &schedule_interleaved : &schedule_one_f_one_b;
-    if (is_held(n, PLAN_SCHEDULE))
-        l->schedule = n->c->layout.pipeline.schedule;
     l->ends_count = false;
     l->first_stage_layers = l->last_stage_layers = 0;
     if (!n->s->even_stages || l->pp == 1 || layers % chunks == 0)
@@ -206,9 +223,14 @@ static void settle(const struct naive *n, struct plan_layout *l)
 
 static void meet(struct naive *n, const struct plan_layout *l)
 {
+    struct plan_layout theirs = *l;
+    theirs.recompute = RECOMPUTE_MODULES;
     assert_true(n->at < n->count);
-    assert_true(plan_layout_same(&n->rows[n->at], l, 0));
-    n->at++;
+    assert_true(plan_layout_same(&n->rows[n->at++], l, 0));
+    if (n->s->makers == NULL || is_held(n, PLAN_RECOMPUTE))
+        return;
+    assert_true(n->at < n->count);
+    assert_true(plan_layout_same(&n->rows[n->at++], &theirs, 0));
 }
 
 static void loop_kinds(struct naive *n, struct plan_layout l)
@@ -223,16 +245,39 @@ static void loop_kinds(struct naive *n, struct plan_layout l)
     }
 }
 
+/* The schedule of the makers stands behind plain 1f1b, where no schedule is held. */
+static void loop_makers(struct naive *n, struct plan_layout l)
+{
+    const bool two = n->s->makers != NULL && strcmp(n->s->makers, "dualpipe-v") == 0;
+    l.vpp = two ? 2 : 1;
+    if (n->s->makers == NULL || l.pp == 1 || is_held(n, PLAN_SCHEDULE) ||
+        (is_held(n, PLAN_VPP) && n->c->layout.pipeline.vpp != l.vpp))
+        return;
+    settle(n, &l);
+    l.schedule = schedule_find(n->s->makers);
+    loop_kinds(n, l);
+}
+
+static void loop_orders(struct naive *n, struct plan_layout l)
+{
+    const bool held = is_held(n, PLAN_VPP);
+    for (l.vpp = 1; l.vpp <= MOST; l.vpp++) {
+        settle(n, &l);
+        l.schedule = l.vpp > 1 ? &schedule_interleaved : &schedule_one_f_one_b;
+        if (is_held(n, PLAN_SCHEDULE))
+            l.schedule = n->c->layout.pipeline.schedule;
+        if (chunk_rule(n, &l))
+            loop_kinds(n, l);
+        if (held ? l.vpp == n->c->layout.pipeline.vpp : l.vpp == 1)
+            loop_makers(n, l);
+    }
+}
+
 static void loop_batches(struct naive *n, struct plan_layout l)
 {
-    for (l.microbatch = 1; l.microbatch <= MOST; l.microbatch++) {
-        for (l.vpp = 1; l.vpp <= MOST && microbatch_rule(n, &l); l.vpp++) {
-            if (!chunk_rule(n, &l))
-                continue;
-            settle(n, &l);
-            loop_kinds(n, l);
-        }
-    }
+    for (l.microbatch = 1; l.microbatch <= MOST; l.microbatch++)
+        if (microbatch_rule(n, &l))
+            loop_orders(n, l);
 }
 
 static void loop_shares(struct naive *n, struct plan_layout l)
@@ -285,15 +330,16 @@ static void space_is_what_the_rules_leave(void **state)
 /* Each axis held alone, and each two, at the values of a layout of the space and at others. */
 static void held_axes_keep_their_values(void **state)
 {
-    const struct software_case *s = &softwares[0];
     for (unsigned k = 0; k < COUNT(shapes); k++) {
+        const struct software_case *s =
+            &softwares[k % 2 == 0 ? 0 : COUNT(softwares) - 2 + k % 3 / 2];
         struct configuration c = base_of(&machines[1], s, &shapes[k]);
         c.layout.tp = 2;
         c.layout.pp = k % 2 == 0 ? 2 : 16; /* more stages than layers: the rules say it */
         c.layout.cp = k % 3 == 0 ? 1 : 2;
         c.layout.microbatch = 3;
         c.layout.ep = shapes[k].experts > 0 ? 2 : 0;
-        c.layout.pipeline.vpp = 3;
+        c.layout.pipeline.vpp = k < 2 ? 3 : 1 + k % 2;
         c.layout.pipeline.schedule = k < 3 ? &schedule_interleaved : &schedule_gpipe;
         c.layout.data.sharding = sharding_find("fsdp");
         c.layout.recompute = RECOMPUTE_FULL;
@@ -347,6 +393,10 @@ static void ladder_has_its_rungs(void **state)
         assert_int_equal(l.recompute, RECOMPUTE_NONE);
         ladder_most(0, &l);
         assert_int_equal(l.recompute, RECOMPUTE_FULL);
+        l.recompute = RECOMPUTE_MODULES; /* beside the ladder */
+        assert_false(ladder_more(&c, 0, &l));
+        ladder_most(0, &l);
+        assert_int_equal(l.recompute, RECOMPUTE_MODULES);
     }
 }
 

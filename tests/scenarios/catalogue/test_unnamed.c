@@ -17,8 +17,9 @@ enum {
 };
 static const char of_none[] = "unnamed";
 static const char *const decided[] = {
-    "bucket", "gradients",       "fp8_recipe", "even_stages", "usual_attention", "interleaves",
-    "year",   "block_recompute", "native",     "scan_time",   "sparse_time",     "cp_mixers"};
+    "bucket",      "gradients", "fp8_recipe",      "even_stages", "usual_attention",
+    "interleaves", "year",      "block_recompute", "native",      "scan_time",
+    "sparse_time", "cp_mixers", "makers_recipe"};
 /* Exact: they follow from decisions, not from how well something is done. */
 static const char *const exact[] = {"bucket", "gradient_kept_bytes", "cp_gradient_bytes"};
 
@@ -210,7 +211,7 @@ static void the_data_parallelism_is_of_one_kind(void **state)
     assert_true(p->data.bucket_bytes == buckets[count / 2]);
     assert_int_equal(buffers, count);
     /* What lets a layout be asked for, any of them offers. */
-    assert_true(p->pipeline.interleaves && p->offers.block_recompute &&
+    assert_true(p->pipeline.interleaves && p->pipeline.makers_recipe && p->offers.block_recompute &&
                 p->offers.selective_recompute && p->offers.sequence_parallelism);
 }
 

@@ -8,9 +8,9 @@ if(ORRERY_SHARED OR ORRERY_MUTATION)
 else()
   set(ORRERY_LIBRARY_KIND STATIC)
 endif()
-# Faults planted by tests/mutation leave unused things behind; only what mixes up types must not build.
+# Faults planted by tests/mutation leave unused things behind; only what mixes up types must not build (-w would let it).
 if(ORRERY_MUTATION)
-  target_compile_options(orrery_flags INTERFACE -w -Werror=incompatible-pointer-types -Werror=int-conversion
+  target_compile_options(orrery_flags INTERFACE -Werror=incompatible-pointer-types -Werror=int-conversion
     -Werror=implicit-function-declaration)
 else()
   target_compile_options(orrery_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wswitch-enum

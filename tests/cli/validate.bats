@@ -26,6 +26,19 @@ load helper
     said "whole steps"
 }
 
+@test "a catalogue of the one card that a row is of says what the whole one says" {
+    cp -r "$SCENARIOS/catalogue" one
+    awk '/^[a-z0-9]/ {kept = /^h100-80gb-sxm:/} kept' "$SCENARIOS/catalogue/gpus.yaml" >one/gpus.yaml
+    [ "$(grep -c '^[a-z0-9]' one/gpus.yaml)" -eq 1 ]
+    steps="$SCENARIOS/../tests/validation/steps.csv"
+    head -n 1 "$steps" >one.csv
+    grep ',h100-80gb-sxm,8,' "$steps" | head -n 1 >>one.csv
+    expect 0 "$ORRERY" validate one.csv --csv
+    mv out whole
+    expect 0 "$ORRERY" validate one.csv --csv --catalogue one
+    cmp out whole
+}
+
 @test "options that say nothing to what is asked are refused at once" {
     layers="$SCENARIOS/../tests/validation/layers.csv"
     for with in "--csv --json" "--csv --uncertainty" "--csv --worst 3" "--json --worst 3" "--explain x --csv" \

@@ -117,6 +117,29 @@ static void pass_detail_is_op_detail(void **state)
     assert_true(2 * exact > all); /* or the law would say little */
 }
 
+/* Compute that is not marked goes at full speed, and leaves the traffic that began before it to the
+ * compute which it slows: steps that have both, and whose pass detail is exact. */
+static void only_marked_compute_is_slowed(void **state)
+{
+    static const uint64_t numbers[] = {228, 613, 814};
+    for (unsigned i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        struct scenario *scenario = calm_scenario(numbers[i]);
+        assert_non_null(scenario);
+        struct configuration *c = &scenario->configuration;
+        c->software.data.interference_ratio = 0.0;
+        struct step *calm = op_step(c, false);
+        c->software.data.interference_ratio = 0.3;
+        struct step *step = op_step(c, false);
+        assert_true(step->step_s > calm->step_s);
+        if (fabs(pass_s(c) / step->step_s - 1.0) > EXACT)
+            fail_msg("scenario %u: off by %.2e", (unsigned)numbers[i],
+                     pass_s(c) / step->step_s - 1);
+        step_destroy(calm);
+        step_destroy(step);
+        scenario_destroy(scenario);
+    }
+}
+
 /* The same where the host launches more slowly than kernels run, and where a message is mostly
  * latency: figures far from those of any catalogue, which change what bounds a step. */
 static void figures_far_away_change_nothing(void **state)
@@ -348,6 +371,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pass_detail_is_op_detail),
+        cmocka_unit_test(only_marked_compute_is_slowed),
         cmocka_unit_test(figures_far_away_change_nothing),
         cmocka_unit_test(launches_left_hold_up_the_next_block),
         cmocka_unit_test(a_fault_is_seen),

@@ -166,6 +166,42 @@ static void families_stand_apart(void **unused)
     arena_destroy(t.arena);
 }
 
+/* Where each measured size of a family takes the same times the model, so does every size between:
+ * whatever the family, the model that is compared with is the model of its own kernels. */
+static void one_ratio_holds_between_the_sizes(void **unused)
+{
+    static const char *const families[] = {"plain", "sums", "scales", "adds", "experts"};
+    const struct gpu_spec shipped = gpu;
+    (void)unused;
+    gpu.gemm.split_cost_ratio = 1.0; /* twice and 1.5 times the time where arithmetic binds */
+    gpu.gemm.block_cost_ratio = 0.5;
+    for (unsigned family = 0; family < sizeof families / sizeof families[0]; family++) {
+        struct time_table t = {0};
+        struct kernel kernels[3];
+        for (unsigned i = 0; i < 3; i++) {
+            struct kernel *k = &kernels[i];
+            const double rows = 1024.0 + 512.0 * i; /* a bound, one between, a bound */
+            const double experts = family == 4 ? 8.0 : 1.0;
+            *k = gpu_kernel_gemm("up", PEAK_BF16, (struct gemm_shape){rows, 4096, 4096, experts},
+                                 2.0);
+            k->launches = experts;
+            k->split_sums = family == 1;
+            k->block_scales = family == 2;
+            if (family == 3)
+                gpu_kernel_gemm_accumulate(k, 4.0);
+            if (i != 1)
+                add(&t, *k, 1.5);
+        }
+        open_table(&t);
+        struct kernel_time time = gpu_kernel_time(&gpu, &t.source, &kernels[1]);
+        const double ratio = time.s / gpu_kernel_time_s(&gpu, NULL, &kernels[1]);
+        if (fabs(ratio - 1.5) > 1e-12 || time.evidence != KERNEL_INTERPOLATED)
+            fail_msg("%s: %g times the model", families[family], ratio);
+        arena_destroy(t.arena);
+    }
+    gpu = shipped;
+}
+
 /* By the name of a kernel: what streams like what. */
 static void kernels_know_their_operator(void **unused)
 {
@@ -230,6 +266,7 @@ int main(void)
         cmocka_unit_test(it_is_the_weighted_mean_of_logarithms),
         cmocka_unit_test(outside_it_is_told_and_far_away_the_model_answers),
         cmocka_unit_test(families_stand_apart),
+        cmocka_unit_test(one_ratio_holds_between_the_sizes),
         cmocka_unit_test(kernels_know_their_operator),
         cmocka_unit_test(impossible_profiles_are_found),
     };

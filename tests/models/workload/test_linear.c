@@ -1,6 +1,7 @@
 /* Eight-bit linear layers: what each recipe casts, on paper and beside Transformer Engine's own
  * benchmark; which products sum up by parts; what stays wide. */
 #include <math.h>
+#include <stdio.h>
 
 #include "models/workload/transformer_piece.h"
 #include "tests/models/workload/layer_rows.h"
@@ -165,6 +166,52 @@ static void test_sums(void **state)
     transformer_layer(&b.context, &b.layer);
     wgrad = nth(s->wgrad.kernels, s->wgrad.count, "up wgrad", 0);
     assert_false(wgrad->split_sums || wgrad->block_scales);
+}
+
+/* Of forward kernel k: backward goes the other way, so of several of its name the first is last. */
+static const struct kernel *gradient_of(const struct segment_kernels *work, const struct segment *s,
+                                        unsigned k, const char *which)
+{
+    char wanted[64];
+    unsigned behind = 0;
+    for (unsigned i = k + 1; i < s->forward.count; i++)
+        behind += strcmp(s->forward.kernels[i].name, s->forward.kernels[k].name) == 0;
+    snprintf(wanted, sizeof wanted, "%s %s", s->forward.kernels[k].name, which);
+    return nth(work->kernels, work->count, wanted, behind);
+}
+
+/* Of Y = X W with X of m x k and W of k x n: dX = dY W^T is m x k over n, and dW = X^T dY is k x n
+ * over m. Of every product of a layer and of its adapters, all sizes apart. */
+static void test_roles_of_gradients(void **state)
+{
+    (void)state;
+    static struct bench b;
+    for (int kind = ADAPTER_NONE; kind <= ADAPTER_LORA; kind++) {
+        unsigned found = 0;
+        bench_llama(&b);
+        b.context.adapter = (struct adapter_spec){.kind = kind, .rank = 3};
+        transformer_layer(&b.context, &b.layer);
+        for (unsigned i = 0; i < b.layer.segment_count; i++) {
+            const struct segment *s = &b.layer.segments[i];
+            for (unsigned k = 0; k < s->forward.count; k++) {
+                const struct kernel *y = &s->forward.kernels[k];
+                const struct kernel *dx = gradient_of(&s->dgrad, s, k, "dgrad");
+                const struct kernel *dw = gradient_of(&s->wgrad, s, k, "wgrad");
+                if (y->kind != KERNEL_GEMM)
+                    continue;
+                if (dx == NULL || dx->m != y->m || dx->n != y->k || dx->k != y->n)
+                    fail_msg("gradient of the input of %s", y->name);
+                if (kind == ADAPTER_NONE || strncmp(y->name, "adapter", 7) == 0) {
+                    if (dw == NULL || dw->m != y->k || dw->n != y->n || dw->k != y->m)
+                        fail_msg("gradient of the weights of %s", y->name);
+                    found++;
+                } else {
+                    assert_null(dw); /* frozen */
+                }
+            }
+        }
+        assert_int_equal(found, kind == ADAPTER_NONE ? 4 : 2 * 4); /* an adapter has two */
+    }
 }
 
 /* Weights that come anew are copied along columns each time; those that are cast in every
@@ -373,6 +420,7 @@ int main(void)
         cmocka_unit_test(test_norms_cast),
         cmocka_unit_test(test_what_is_gathered),
         cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_roles_of_gradients),
         cmocka_unit_test(test_weights),
         cmocka_unit_test(test_what_is_kept),
         cmocka_unit_test(test_rows_of_experts),

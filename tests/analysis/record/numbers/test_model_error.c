@@ -34,6 +34,21 @@ static struct model_error near(const char *software, const char *card, unsigned 
     return model_error_near(&planted, &step, but);
 }
 
+/* A set of bits has room for each kind: none is part of others. */
+static void test_kinds_are_apart(void **state)
+{
+    static const unsigned kinds[] = {LAYOUT_TENSOR,  LAYOUT_TENSOR_ACROSS, LAYOUT_PIPELINE,
+                                     LAYOUT_CONTEXT, LAYOUT_SHARDED,       LAYOUT_FP8,
+                                     LAYOUT_EXPERTS};
+    unsigned all = 0;
+    assert_int_equal(sizeof kinds / sizeof kinds[0], LAYOUT_KIND_COUNT);
+    for (unsigned i = 0; i < LAYOUT_KIND_COUNT; i++) {
+        assert_true(kinds[i] != 0 && (kinds[i] & (kinds[i] - 1)) == 0 && (all & kinds[i]) == 0);
+        all |= kinds[i];
+    }
+    assert_int_equal(all, (1U << LAYOUT_KIND_COUNT) - 1);
+}
+
 static void test_nearness(void **state)
 {
     static const struct {
@@ -263,10 +278,15 @@ static void test_shipped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nearness),     cmocka_unit_test(test_such_a_run),
-        cmocka_unit_test(test_nearest_rows), cmocka_unit_test(test_distances),
-        cmocka_unit_test(test_classes),      cmocka_unit_test(test_steps_of_configurations),
-        cmocka_unit_test(test_shared),       cmocka_unit_test(test_shipped),
+        cmocka_unit_test(test_kinds_are_apart),
+        cmocka_unit_test(test_nearness),
+        cmocka_unit_test(test_such_a_run),
+        cmocka_unit_test(test_nearest_rows),
+        cmocka_unit_test(test_distances),
+        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_steps_of_configurations),
+        cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_shipped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,6 +43,8 @@ NODES
     jq -e '.step_time_s as $t | ([.breakdown[]] | add - $t | fabs) < 1e-12 * $t' out
     jq -e '.step_time_s as $t | all(.ranks[]; ([.compute, .memory, .exposed_communication, .host, .wait, .done]
         | add - $t | fabs) < 1e-12)' out
+    jq -e '.rank_count == 8 and .node_count == 31 and .nodes == {compute: 17, compute_by_rates: 0, compute_untimed: 0,
+        host: 0, memory: 0, collectives: 2, messages: 1, dependencies_dropped: 0}' out
     jq -e '.ranks | length == 8 and all(.[0:7][]; (.compute - 0.0017 | fabs) < 1e-12)' out
     jq -e '.groups | map(.name) == ["all ranks", "tp", "message"] and .[1].ranks == [4, 5, 6, 7] and .[1].bytes == 4194304' out
 }
@@ -56,6 +58,12 @@ NODES
         expect 0 "$ORRERY" collective --gpus "$gpus" --min 16MiB --max 16MiB --json
         near "$mine" "$(jq '.rows[0].time_s' out)"
     done
+}
+
+@test "a trace of more than a gibibyte is refused as that" {
+    truncate -s $((1024 * 1024 * 1024 + 1)) large.0.et
+    expect 3 "$ORRERY" import chakra large
+    said "large.0.et: more than 1073741824 bytes"
 }
 
 @test "compute takes the sum of its durations, without one the card's time" {

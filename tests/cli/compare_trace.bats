@@ -53,7 +53,17 @@ from (select * from span where took > 0 order by at)"
     jq -e '.simulated | (.compute_s + .exposed_s + .idle_s - .step_s | fabs) < 1e-9' out
     expect 0 "$ORRERY" compare small.yaml --trace trace.json --csv
     [ "$(head -1 out | tr -d '\r')" = "kind,difference_s,measured,measured_stream,measured_at_s,measured_s,simulated,simulated_stream,simulated_at_s,simulated_s,phase,microbatch,layer" ]
+    python3 -c 'import csv; assert {len(r) for r in csv.reader(open("out", newline=""))} == {13}'
     [ "$(sql small.db "select count(*) from slice s left join transfer x on x.slice_id = s.id where s.rank = 5 and s.dur > 0 and (s.depth = 1 or x.bytes > 0)")" = "$(($(wc -l <out) - 1))" ]
+}
+
+@test "a trace that does not say whose it is is the first rank's" {
+    small
+    expect 0 "$ORRERY" run small.yaml --detail flow --db small.db
+    trace_of small.db 0 | jq 'del(.distributedInfo)' >trace.json
+    expect 0 "$ORRERY" compare small.yaml --trace trace.json
+    shows "Small: rank 0 of 8"
+    [ "$(grep -c 'none differs' out)" = 2 ]
 }
 
 @test "what is slow, missing or strange in a trace is named" {

@@ -258,7 +258,7 @@ adds_up() {
     }
     without "delete from meta where key = 'text'" "holds no scenario"
     without "update meta set value = 'model: {preset: nonsense}' where key = 'text'" "cannot be read again"
-    without "insert into meta values ('set.0001', 'layout.tp=2')" "another version"
+    without "insert into meta values ('set.0001', 'layout.tp=2')" "its run has 'tp 1', what it restores to 'tp 2'"
     without "insert into meta values ('set.0001', 'model.layers=1000000000')" "cannot be read again"
     without "insert into meta values ('set.0001', 'software.launch=1ms')" "another version"
     without "update meta set value = cast(x'ff00fe' as text) where key = 'text'" ""

@@ -330,6 +330,19 @@ static void test_best_at_an_end(void **state)
     }
 }
 
+/* Of two points each is an end; of one point nothing is said. */
+static void test_best_of_few(void **state)
+{
+    static const double tokens[] = {1.0, 2.0, 0.0, 0.0};
+    for (size_t count = 1; count <= 2; count++) {
+        make(count == 1 ? "a=1" : "a=1,2", 1, tokens);
+        study.point_count = count;
+        char *text = report(0);
+        assert_true((strstr(text, "is the highest value of the list") != NULL) == (count == 2));
+        free(text);
+    }
+}
+
 /* No text ends beyond the page: of 7.5 units a character, more than a sentence has in the mean. */
 static void stays_on_page(const char *svg)
 {
@@ -385,6 +398,49 @@ static void test_covered_curves(void **state)
     free(svg);
 }
 
+/* Ten curves of which the first two break a rule: of the other eight all are drawn, of more
+ * the best eight, and the others are named in the order of the grid. */
+static void test_curves_left_out(void **state)
+{
+    static const struct {
+        size_t curves;
+        const char *said; /* NULL: nothing is left out */
+    } all[] = {{10, NULL},
+               {12, "The best 8 of 10 curves are drawn; left out: b (3), (4)."},
+               {15, "left out: b (3), (4), (5), (6) and 1 more."}};
+    for (unsigned k = 0; k < sizeof all / sizeof *all; k++) {
+        static const double none[POINTS];
+        static char *svg;
+        size_t size;
+        struct error error = {""};
+        make("a=1,2", 1, none);
+        study.vary_count = 2;
+        study.point_count = 2 * all[k].curves;
+        assert_true(study_vary_read(
+            arena, arena_format(arena, "b=1..%zu:%zu", all[k].curves, all[k].curves),
+            &study.varies[1], &error));
+        study.points = ARENA_ARRAY(arena, struct study_point, study.point_count);
+        for (size_t p = 0; p < study.point_count; p++) {
+            const size_t curve = p % all[k].curves;
+            struct study_point *point = &study.points[p];
+            const size_t count = curve < 2 ? 0 : 1;
+            *point = (struct study_point){.share = {0, 1}, .replications = count, .fits = true};
+            point->refusal = curve < 2 ? "no" : NULL;
+            point->values = arena_array(arena, sizeof *point->values, 1, _Alignof(double));
+            for (unsigned m = 0; m < METRIC_COUNT; m++)
+                point->values[0][m] = m == METRIC_tokens_per_s ? 10.0 * (double)(curve + p) : NAN;
+        }
+        study_optimum(&study, &list.optimum);
+        FILE *out = open_memstream(&svg, &size);
+        study_svg(&study, &list.optimum, out);
+        fclose(out);
+        assert_true((strstr(svg, "left out") != NULL) == (all[k].said != NULL));
+        if (all[k].said != NULL && strstr(svg, all[k].said) == NULL)
+            fail_msg("%zu curves: %s", all[k].curves, strstr(svg, "The best"));
+        free(svg);
+    }
+}
+
 /* The axis of a key speaks its unit. */
 static void test_axis_of_a_key(void **state)
 {
@@ -436,6 +492,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_best_at_an_end, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_axis_of_a_key, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_covered_curves, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_curves_left_out, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_best_of_few, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_long_words_of_a_figure, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

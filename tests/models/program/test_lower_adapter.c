@@ -70,6 +70,16 @@ static void test_memory(void **state)
     assert_true(ADAPTER_NF4_BYTES == nf4 && fabs(8 * nf4 - 4.127) < 5e-4);
 }
 
+/* Of one stage whose head is the embedding: one matrix of the two, frozen in 2 bytes. */
+static void test_tied_embeddings(void **state)
+{
+    struct configuration c = adapter_case(ADAPTER_LORA, &sharding_zero_0, 1);
+    c.model.tied_embeddings = true;
+    struct written w = lower_case_write(&c);
+    near(held(&w, TENANT_WEIGHTS), 2.0 * (ALL - V * H) + 2.0 * TRAINED);
+    arena_destroy(w.arena);
+}
+
 /* No gradients of frozen weights: a third of the linear FLOPs less, the head's too; 6 FLOPs for
  * each parameter of an adapter. Without recomputation, which would count forward again. */
 static void test_flops(void **state)
@@ -207,7 +217,7 @@ int main(void)
         cmocka_unit_test(test_memory),         cmocka_unit_test(test_flops),
         cmocka_unit_test(test_traffic),        cmocka_unit_test(test_activations),
         cmocka_unit_test(test_dequantisation), cmocka_unit_test(test_rules),
-        cmocka_unit_test(test_tensor_ranks),
+        cmocka_unit_test(test_tensor_ranks),   cmocka_unit_test(test_tied_embeddings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -411,6 +411,24 @@ static void the_last_rank_meets_most(void **state)
     near(flops(&b.layer, FORWARD, KERNEL_SPARSE), 2 * A * 2 * sum * (2 * ROW + RKV));
 }
 
+/* Two bytes an element. Of each query and head: its row, its output and a maximum of four bytes;
+ * keys once, and the indices of those that are chosen. */
+static void traffic_by_hand(void **state)
+{
+    const double rows = A * ((ROW + RKV) * 2 + 4), keys = ROW * 2, indices = 4 * KEYS;
+    struct bench b;
+    unsigned met = 0;
+    begin(&b);
+    write(&b);
+    for (unsigned i = 0; i < b.layer.segment_count; i++) {
+        const struct segment_kernels *list = &b.layer.segments[i].forward;
+        for (unsigned k = 0; k < list->count; k++)
+            if (strcmp(list->kernels[k].name, "sparse attention") == 0 && ++met > 0)
+                near(list->kernels[k].bytes, T * (rows + keys + indices));
+    }
+    assert_int_equal(met, 1);
+}
+
 static struct gpu_spec card(double peak)
 {
     struct gpu_spec out = card_h100();
@@ -469,6 +487,7 @@ int main(void)
         cmocka_unit_test(sparse_wins_from_there_on),
         cmocka_unit_test(scores_move_one_number_a_key),
         cmocka_unit_test(kept_is_what_backward_reads),
+        cmocka_unit_test(traffic_by_hand),
         cmocka_unit_test(lent_choices_outlive_recomputation),
         cmocka_unit_test(tensor_ranks_split_heads),
         cmocka_unit_test(context_ranks_gather_latents),

@@ -209,7 +209,7 @@ static void shares_recompute_the_least(void **state)
 {
     struct scenario *scenario = with_experts(2048, 2, "gpu: a100-80gb-pcie, gpus: 8");
     struct configuration c = scenario->configuration;
-    unsigned found_any = 0, otherwise = 0;
+    unsigned found_any = 0, otherwise = 0, none = 0;
     c.model.layers = 8;
     c.software.offers.block_recompute = true;
     for (unsigned half = 8; half <= 40; half++) {
@@ -225,14 +225,18 @@ static void shares_recompute_the_least(void **state)
         const uint64_t best = fastest_share(&c, false, &best_s);
         choice_shares(&c, &q, &found);
         assert_int_equal(found.fitting > 0, best > 0);
-        if (best == 0)
+        if (best == 0) { /* then the least state: of experts over all ranks */
+            assert_int_equal(found.count, 1);
+            assert_int_equal(found.best[0].ep, configuration_ranks(&c));
+            none++;
             continue;
+        }
         assert_int_equal(found.best[0].ep, best);
         found_any++;
         otherwise += fastest_share(&c, true, &whole_s) != best;
     }
     print_message("%u sizes, %u otherwise with all recomputed\n", found_any, otherwise);
-    assert_true(otherwise > 0);
+    assert_true(otherwise > 0 && none > 0);
     scenario_destroy(scenario);
 }
 

@@ -201,6 +201,7 @@ static void test_slurm(void **state)
               &failure_format_slurm, 5);
     expect_row(&r.log, 0, 2 * DAY, UNIT_NODE, 1, "node not responding"); /* m1 is 0 */
     expect_row(&r.log, 4, 2.5 * DAY, UNIT_NODE, 2, "node rebooted");
+    assert_int_equal(r.log.passed, 1); /* the start of slurmctld */
     arena_destroy(r.arena);
 }
 

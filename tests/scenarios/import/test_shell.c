@@ -137,7 +137,8 @@ static void test_branches(void **state)
               "if [ $M -ne 6 ]; then Q=ne; fi; if [ $M -ge 7 ]; then Q=ge; fi\n"
               "if [ $M -le 5 ]; then Q=le; fi; if [ $M -eq 5 ]; then Q=eq; fi\n"
               "if [ $M -ge 6 ]; then R=1; fi; if [ $M -le 6 ]; then S=1; fi\n"
-              "if [ $M -lt 7 ]; then T=1; fi; if [ $M -ne 5 ]; then U=1; fi\n");
+              "if [ $M -lt 7 ]; then T=1; fi; if [ $M -ne 5 ]; then U=1; fi\n"
+              "if [[ $M ]]; then V2=1; fi; E2=; if [[ $E2 ]]; then W=1; else W=2; fi\n");
     is("N", "1");
     unknown("O", 22);
     assert_null(shell_find(&shell, "P"));
@@ -146,6 +147,8 @@ static void test_branches(void **state)
     is("S", "1");
     is("T", "1");
     is("U", "1");
+    is("V2", "1"); /* a word alone: is there one? */
+    is("W", "2");
     is("A", "1");
     is("B", "3");
     unknown("C", 10);

@@ -110,3 +110,8 @@ between() { # LEAST MOST FILE
     said "--profile: cannot read nofile.db"
     [ ! -s out ]
 }
+
+@test "weeks that hardly get on are left at the first signal" {
+    run timeout --preserve-status -k 60 4 "$ORRERY" plan --model llama3-8b --gpu h100-80gb-sxm --gpus 64 --tokens 1T --mtbf 1s
+    [ "$status" -eq 130 ]
+}

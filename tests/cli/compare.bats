@@ -141,3 +141,16 @@ adds_up() {
     expect 0 compare good.db bad.db
     lacks "$(printf '\033')" out
 }
+
+@test "of many figures of the catalogue that differ twenty are told, and how many more there are" {
+    cp -r "$SCENARIOS/catalogue" other
+    sed -i -E '/^h100-80gb-sxm:/,/^[a-z]/s/: ([0-9]+)(TFLOP|%)/: \1.5\2/' other/gpus.yaml
+    "$ORRERY" run "$hello" --db a.db >out 2>err
+    "$ORRERY" run "$hello" --catalogue other --db b.db >out 2>err
+    expect 0 compare a.db b.db --json
+    all=$(jq '[.settings[] | select(.of_the_catalogue)] | length' out)
+    [ "$all" -gt 21 ]
+    expect 0 compare a.db b.db
+    [ "$(grep -c '^  gpu\.h100-80gb-sxm\.' out)" -eq 20 ]
+    shows "and $((all - 20)) figures more (--json has all)"
+}

@@ -48,6 +48,7 @@ from (select * from span where took > 0 order by at)"
     expect 0 "$ORRERY" compare small.yaml --trace - --json <trace.json
     jq -e '.schema == "orrery.compare_trace/1" and .rank == 5 and .ranks == 8 and .profiler_step == null' out
     jq -e '.all.measured_spans == .all.simulated_spans and .all.measured_alone == 0 and .alone == []' out
+    jq -e '([.pairs[].spans] | add) == .all.measured_spans and all(.pairs[]; .measured_s > 0)' out
     jq -e '[.kinds[] | select(.kind == "gemm" or .kind == "reduce_scatter" or .kind == "send_recv") | .measured_spans > 0] == [true, true, true]' out
     jq -e '(.measured.step_s - .simulated.step_s | fabs) < 1e-8 and .simulated.exposed_s > 0' out
     jq -e '.simulated | (.compute_s + .exposed_s + .idle_s - .step_s | fabs) < 1e-9' out

@@ -356,3 +356,9 @@ END
     said "says nothing of"
     expect 1 "$ORRERY" run "$hello" --no-db --measured "nothere.yaml:step=3s"
 }
+
+@test "the database lists every node and card of a cluster, each card on its node" {
+    expect 0 "$ORRERY" run "$SCENARIOS/llama3-70b-64xh100.yaml" --db cluster.db
+    [ "$(sql cluster.db "select count(*), min(id), max(id) from node")" = "8|0|7" ]
+    [ "$(sql cluster.db "select count(*), min(id), max(id), sum(node <> id / 8) from gpu")" = "64|0|63|0" ]
+}

@@ -153,3 +153,10 @@ drawn_as_the_breakdown() {
     "$ORRERY" export "$db" --svg gantt --output gantt.svg
     if grep -q slowest gantt.svg; then echo "alike cards, and one is the slowest" && return 1; fi
 }
+
+@test "bytes that are no UTF-8 become the mark of what cannot be read, and the trace stays JSON" {
+    expect 0 "$ORRERY" run "$hello" --detail kernel --db names.db
+    sqlite3 names.db "update string set text = cast(x'41ff42' as text) where text = 'attention'"
+    expect 0 "$ORRERY" export names.db --format chrome
+    jq -e '[.traceEvents[] | select(.name == "A\ufffdB")] | length > 0' out
+}

@@ -44,7 +44,7 @@ static int of_numbers(struct shell_text *at, const char *a, const char *op, cons
 bool shell_test(struct shell_text *at, const struct shell_command *command, unsigned first,
                 int *truth)
 {
-    struct shell_value value[OPERANDS];
+    struct shell_value value[OPERANDS] = {{0}};
     bool known = true;
     *truth = UNKNOWN;
     const char *open = first < command->count ? command->words[first] : "";

@@ -285,7 +285,8 @@ static void no_kernel_passes_its_roof(const char *model, const char *card, const
     if (s->diagnostics.error_count == 0) {
         assert_true(walls_gather(arena, s, &usual, &walls, &error));
         for (unsigned i = 0; i < walls.kernel_count; i++)
-            if (walls.kernels[i].modelled_s < walls.kernels[i].roofline_s)
+            if (walls.kernels[i].name == NULL ||
+                walls.kernels[i].modelled_s < walls.kernels[i].roofline_s)
                 fail_msg("%s: %s in %g s, roof %g s", text, walls.kernels[i].name,
                          walls.kernels[i].modelled_s, walls.kernels[i].roofline_s);
         roofs_seen += walls.kernel_count > 0 ? 1 : 0;

@@ -1,6 +1,7 @@
 /* The smallest cluster against trying everything: each size, each tp, cp and pp, by the rules and
  * the ledger alone; for every sharding and cards of several sizes. */
 #include "models/plan/minimum.h"
+#include "models/plan/trial.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "models/step/simulate/step.h"
@@ -278,9 +279,24 @@ static void test_own_batch(void **state)
     assert_true(found > 20 && otherwise > 10);
 }
 
+/* ZeRO (Rajbhandari and others, arXiv:1910.02054, section 3.1): 2 bytes of weights in 16 bits and
+ * K = 12 of the optimizer, AdamW's copy and moments in 32. What is offloaded is on no card. */
+static void test_bytes_of_state(void **state)
+{
+    struct configuration c = lower_case();
+    for (unsigned quarters = 0; quarters <= 4; quarters++) {
+        double weight, gradient, optimizer;
+        c.layout.offload.optimizer = quarters / 4.0;
+        trial_state_bytes(&c, &weight, &gradient, &optimizer);
+        assert_true(weight == 2.0 && gradient == c.training.precision->gradient_bytes);
+        assert_true(optimizer == 12.0 - 3.0 * quarters);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bytes_of_state),
         cmocka_unit_test(test_against_trying),
         cmocka_unit_test(test_one_card),
         cmocka_unit_test(test_rules_are_kept),

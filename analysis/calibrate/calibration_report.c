@@ -1,6 +1,7 @@
 #include "analysis/calibrate/calibration_report.h"
 
 #include "sim/check.h"
+#include "sim/plural.h"
 #include "sim/units.h"
 
 #define PERCENT 100.0
@@ -41,17 +42,17 @@ void calibration_print(FILE *out, const char *file, const struct campaign_report
         fprintf(out, "  missing     %u: %s; the same command goes on\n", r->missing,
                 why_missing(end));
     if (r->unsettled > 0)
-        fprintf(out, "  wide        %u points have a spread of more than %.0f %%\n", r->unsettled,
-                PERCENT * campaign_usual.measure.spread_ratio);
+        fprintf(out, "  wide        %u point%s with a spread of more than %.0f %%\n", r->unsettled,
+                plural_s(r->unsettled), PERCENT * campaign_usual.measure.spread_ratio);
     if (r->fastest_clock_hz > 0.0)
         fprintf(out, "  clock       %.0f to %.0f MHz\n", r->slowest_clock_hz / MEGA,
                 r->fastest_clock_hz / MEGA);
     if (r->power_capped > 0)
-        fprintf(out, "  power       %u points ran at the power cap, as they would in a long job\n",
-                r->power_capped);
+        fprintf(out, "  power       %u point%s ran at the power cap, as in a long job\n",
+                r->power_capped, plural_s(r->power_capped));
     if (r->too_hot + r->hardware_slow > 0)
         fprintf(out,
-                "  THROTTLED   %u points with a card that was too hot, %u slowed by the hardware: "
+                "  THROTTLED   %u point%s with a card that was too hot, %u slowed by the hardware: "
                 "this is not what the card can do\n",
-                r->too_hot, r->hardware_slow);
+                r->too_hot, plural_s(r->too_hot), r->hardware_slow);
 }

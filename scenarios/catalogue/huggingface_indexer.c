@@ -6,6 +6,8 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "sim/plural.h"
+
 static bool is_shared(const json_t *list, size_t layer)
 {
     const char *kind = json_string_value(json_array_get(list, layer));
@@ -51,8 +53,8 @@ bool huggingface_sharing(const json_t *json, struct huggingface_sharing *out, st
     if (!json_is_array(list))
         return true;
     if (json_array_size(list) != (size_t)layers) {
-        error_set(error, "\"indexer_types\" has %zu layers, \"num_hidden_layers\" is %lld",
-                  json_array_size(list), (long long)layers);
+        error_set(error, "\"indexer_types\" has %zu layer%s, \"num_hidden_layers\" is %lld",
+                  json_array_size(list), plural_s(json_array_size(list)), (long long)layers);
         return false;
     }
     if (json_object_get(json, "index_topk_freq") == NULL)

@@ -186,6 +186,17 @@ int csv_column(const struct csv *csv, const char *name)
     return -1;
 }
 
+const char *csv_lacking(struct arena *arena, const struct csv *csv, const char *const *names,
+                        unsigned count)
+{
+    const char *out = NULL;
+    for (unsigned i = 0; i < count; i++)
+        if (csv_column(csv, names[i]) < 0)
+            out = arena_format(arena, "%s%s'%s'", out != NULL ? out : "", out != NULL ? ", " : "",
+                               names[i]);
+    return out;
+}
+
 const char *csv_cell(const struct csv *csv, size_t row, const char *name)
 {
     int column = csv_column(csv, name);

@@ -30,6 +30,9 @@ bool csv_parse(struct arena *arena, const char *path, char *text, size_t bytes, 
                struct error *error);
 /* Number of a column, or -1. */
 int csv_column(const struct csv *csv, const char *name);
+/* Those of `names` that it has no column of: "'at'", "'at', 'unit'"; NULL: it has all. */
+const char *csv_lacking(struct arena *arena, const struct csv *csv, const char *const *names,
+                        unsigned count);
 /* "" where the column is not there. */
 const char *csv_cell(const struct csv *csv, size_t row, const char *name);
 

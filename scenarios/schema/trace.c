@@ -122,16 +122,12 @@ static bool read_row(struct trace_reading *r, size_t row, double before_s, struc
 
 static bool check_columns(struct trace_reading *r, struct mark where, const char *key)
 {
-    for (unsigned i = 0; i < COLUMN_COUNT; i++) {
-        if (csv_column(&r->csv, columns[i]) < 0) {
-            problems_error(r->problems, where,
-                           "%s: '%s' has no column '%s'; a trace has at,unit_kind,unit,cause,"
-                           "repair",
-                           key, source_quote(r->arena, r->csv.path), columns[i]);
-            return false;
-        }
-    }
-    return true;
+    const char *lacks = csv_lacking(r->arena, &r->csv, columns, COLUMN_COUNT);
+    if (lacks != NULL)
+        problems_error(r->problems, where,
+                       "%s: '%s' has no column %s; a trace has at,unit_kind,unit,cause,repair", key,
+                       source_quote(r->arena, r->csv.path), lacks);
+    return lacks == NULL;
 }
 
 static bool read_rows(struct trace_reading *r, struct trace_row *rows)

@@ -175,3 +175,20 @@ EOF
     shows 'back to the copy in'
     shows 'b?[31mc'
 }
+
+@test "a cause with a control character: documents are readable, and a trace that could not be is refused" {
+    cat "$hello" - >weeks.yaml <<'YAML'
+run: {duration: 7d}
+failures: [{cause: "g\x01pu\x7f", unit: gpu, law: exponential, mtbf: 2d}]
+checkpoint: {policy: sync, interval: 10min, storage: disk, stall: 20s, load: 30s}
+storage: [{name: disk, path: host, survival: domain, total_write_bandwidth: 10GB/s, total_read_bandwidth: 10GB/s}]
+recovery: {policy: restart-in-place, restart: {detect: 1min, start: 2min}}
+YAML
+    expect 0 "$ORRERY" run weeks.yaml --db x.db --json
+    jq -e '.interruptions_by_cause | length == 1' out
+    expect 0 "$ORRERY" export x.db --format chrome
+    jq -e . out >chrome
+    expect 1 "$ORRERY" export x.db --format failures
+    said "the name of the cause 'g?pu?' has a control character, and no trace holds one"
+    [ ! -s out ]
+}

@@ -277,10 +277,10 @@ END
     # The same product in fp32, of which no profile can know how it was computed.
     sed 's/c10::BFloat16/float/g' trace.json >fp32.json
     expect 3 "$ORRERY" import pytorch fp32.json --output other.db
-    said "no measurement for a profile in it: 1 products in fp32, of which a trace does not tell whether tf32 ran"
+    said "no measurement for a profile in it: 1 product in fp32, of which a trace does not tell whether tf32 ran"
     jq '.traceEvents += [.traceEvents[0] | .name = "aten::bmm" | .args["External id"] = 9]' trace.json >left.json
     expect 0 "$ORRERY" import pytorch left.json --output other.db
-    shows "left out: 1 operators of another number format or form than those of profiles"
+    shows "left out: 1 operator of another number format or form than those of profiles"
     rm other.db
     expect 3 "$ORRERY" import pytorch "$hello" --output other.db
     said "no JSON"

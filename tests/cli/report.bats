@@ -111,10 +111,10 @@ SCENARIO
         "training: {sequence: 4096, global_batch: 128}" "software: torchtitan" \
         "layout: {tp: 1, pp: 4, microbatch: 4, sharding: zero-2, schedule: zb-h1}" >s.yaml
     expect 4 "$ORRERY" run s.yaml --db w.db --json
-    jq -S '{warnings, choices}' out >a
-    jq -e '(.warnings | map(select(contains("lock-step"))) | length == 1) and (.choices | length) > 2' out
+    jq -S '{warnings, choices, stagger}' out >a
+    jq -e '(.warnings | map(select(contains("lock-step"))) | length == 1) and (.choices | length) > 2 and .stagger.draws > 0' out
     expect 0 "$ORRERY" report w.db --json
-    jq -S '{warnings, choices}' out >b
+    jq -S '{warnings, choices, stagger}' out >b
     cmp a b
     expect 0 "$ORRERY" study "$hello" --vary layout.microbatch=1,2 --db s.db --json
     jq -S 'del(.seconds)' out >a

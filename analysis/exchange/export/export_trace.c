@@ -93,6 +93,17 @@ static bool refuse_drawn(void *context, const struct query_row *row, struct erro
                      format_shown(query_text(row, 1, &bytes)).s, cause.s);
 }
 
+/* CSV has no escapes, and its readers take no such byte. */
+static bool refuse_control(void *context, const struct query_row *row, struct error *error)
+{
+    unsigned bytes;
+    (void)context;
+    return error_set(error,
+                     "the name of the cause '%s' has a control character, and no trace holds one: "
+                     "name it in plain text",
+                     format_shown(query_text(row, 0, &bytes)).s);
+}
+
 /* In the order in which they are asked for. */
 static const struct {
     const char *sql;
@@ -104,6 +115,9 @@ static const struct {
     {"select name, drawn from failure_cause c where drawn <> '' and exists "
      "(select 1 from failure f where f.cause = c.name) order by id",
      refuse_drawn},
+    {"select name from failure_cause c where name glob '*[' || char(1) || '-' || char(31) || "
+     "char(127) || ']*' and exists (select 1 from failure f where f.cause = c.name) order by id",
+     refuse_control},
     {"select max(failures, (select count(*) from failure)), (select max(exposed_s) from failure), "
      "(select max(repair_s) from failure), "
      "(select max(length(cast(cause as blob))) from failure) from run",

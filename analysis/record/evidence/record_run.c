@@ -208,6 +208,19 @@ static void take_messages(const struct result *result, struct record *out)
     }
 }
 
+static void take_stagger(const struct stagger *stagger, struct record *out)
+{
+    const bool tried = stagger->draws > 0;
+    struct stagger_row *row = record_add(out, ROW_stagger, 1);
+    *row = (struct stagger_row){
+        .lost_s = stagger->lost_s,
+        .draws = stagger->draws,
+        .apart_s = tried ? stagger->apart_s : (double)NAN,
+        .shortest_step_time_s = tried ? stagger->shortest_s : (double)NAN,
+        .spared_ratio = tried ? stagger->spared_ratio : (double)NAN,
+    };
+}
+
 void record_of_run(struct arena *arena, const struct result *result, bool every_link,
                    struct record *out)
 {
@@ -216,6 +229,7 @@ void record_of_run(struct arena *arena, const struct result *result, bool every_
     take_stages(result, out);
     if (result->timed) {
         take_streams(result, out);
+        take_stagger(&result->stagger, out);
         take_links(result->step, every_link, out);
         evidence_add(&result->scenario->configuration, result->step, out);
     }

@@ -156,6 +156,13 @@
     X(t, REAL, kept_bytes, "B", "size of all checkpoints that are kept")                           \
     X(t, TEXT_OR_NULL, warning, "", "why the tier cannot sustain this load")
 
+#define COLUMNS_stagger(X, t)                                                                      \
+    X(t, REAL, lost_s, "s", "lost to shared wires by the group that loses most")                   \
+    X(t, INTEGER, draws, "", "steps whose ranks start apart; 0: none was played")                  \
+    X(t, REAL_OR_NULL, apart_s, "s", "ranks start up to so much apart")                            \
+    X(t, REAL_OR_NULL, shortest_step_time_s, "s", "the shortest of those steps")                   \
+    X(t, REAL_OR_NULL, spared_ratio, "1", "share of the step that it is shorter; below 0: longer")
+
 #define COLUMNS_uncertainty(X, t)                                                                  \
     X(t, INTEGER, draws, "", "draws of the uncertain figures")                                     \
     X(t, INTEGER, constants, "", "number of uncertain figures")                                    \
@@ -288,6 +295,9 @@
     T(badput, "Wall time by class in a simulation of weeks; empty for a single step.")             \
     T(checkpoint_level,                                                                            \
       "Each storage tier of checkpoints: cost of a save, and bytes written in total.")             \
+    T(stagger,                                                                                     \
+      "The step again with ranks that start apart: what it owes to lock-step. Empty where "        \
+      "memory ends before it.")                                                                    \
     T(uncertainty, "Uncertainty of the step time; empty without --uncertainty.")                   \
     T(influence, "The figures that dominate the uncertainty; empty without --uncertainty.")        \
     T(lesson, "The lesson of this run; empty where the scenario has none.")                        \

@@ -278,15 +278,13 @@ static void set_uncertainty(struct fact *in, const struct record *record,
     set_against(o, u, row);
 }
 
-static void set_stagger(struct fact *in, const struct stagger *stagger)
+static void set_stagger(struct fact *in, const struct record *record)
 {
-    const bool tried = stagger->draws > 0;
-    struct fact *o = document_object(in, "stagger");
-    document_real(o, "lost_s", IN_SECONDS, stagger->lost_s);
-    document_count(o, "draws", stagger->draws);
-    document_real(o, "apart_s", IN_SECONDS, tried ? stagger->apart_s : (double)NAN);
-    document_real(o, "shortest_step_time_s", IN_SECONDS, tried ? stagger->shortest_s : (double)NAN);
-    document_real(o, "spared_ratio", IN_RATIO, tried ? stagger->spared_ratio : (double)NAN);
+    size_t count;
+    const struct stagger_row *row = record_stagger(record, &count);
+    if (count > 0)
+        document_columns(document_object(in, "stagger"), ROW_stagger, row,
+                         "lost_s draws apart_s shortest_step_time_s spared_ratio");
 }
 
 /* The same of a run and of its database. */
@@ -320,8 +318,7 @@ struct fact *report_run(const struct record *record, const struct run_told *told
     document_flag(o, ".failure_told", !weeks || told->all);
     document_flag(o, ".step_told", !weeks || told->all);
     document_flag(o, ".defaults_told", told->all);
-    if (result != NULL && result->timed)
-        set_stagger(o, &result->stagger);
+    set_stagger(o, record);
     set_warnings(o, record);
     if (result == NULL)
         recall_choices(o, record);

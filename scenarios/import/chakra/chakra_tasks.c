@@ -8,6 +8,7 @@
 #include "scenarios/import/chakra/chakra_order.h"
 #include "sim/check.h"
 #include "sim/list.h"
+#include "sim/plural.h"
 #include "sim/random.h"
 #include "sim/table.h"
 #include "sim/units.h"
@@ -306,10 +307,10 @@ static bool join_collectives(struct joining *j, uint32_t rank)
         const struct named_group *group = &j->groups[g];
         if (group->seen_by == rank + 1 && group->seen < group->meetings)
             return error_set(j->error,
-                             "%s: calls %u collectives of group '%.40s', of which rank %u calls "
+                             "%s: calls %u collective%s of group '%.40s', of which rank %u calls "
                              "%u: the trace is cut, or the ranks are of different steps",
-                             trace->path, group->seen, shown_group(group), group->first_rank,
-                             group->meetings);
+                             trace->path, group->seen, plural_s(group->seen), shown_group(group),
+                             group->first_rank, group->meetings);
     }
     return true;
 }

@@ -173,12 +173,12 @@ static bool read_log(struct failure_reading *r)
                    r->text.error))
         return false;
     r->text.line = 1;
-    for (unsigned i = 0; i < sizeof needed / sizeof needed[0]; i++)
-        if (csv_column(&csv, needed[i]) < 0)
-            return import_text_bad(&r->text,
-                                   "no column '%s'; a table of failures has at,unit_kind,"
-                                   "unit,cause and perhaps repair",
-                                   needed[i]);
+    const char *lacks = csv_lacking(r->arena, &csv, needed, sizeof needed / sizeof needed[0]);
+    if (lacks != NULL)
+        return import_text_bad(&r->text,
+                               "no column %s; a table of failures has at,unit_kind,unit,cause and "
+                               "perhaps repair",
+                               lacks);
     if (!check_twice(r, &csv))
         return false;
     for (size_t i = 0; i < csv.row_count; i++) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "scenarios/import/trace/pytorch_points.h"
+#include "sim/plural.h"
 
 enum {
     COLLECTIVE_SAMPLES_LEAST = 3
@@ -156,17 +157,22 @@ static void make_points(struct sampling *r)
 
 const char *pytorch_trace_left(struct arena *arena, const struct pytorch_trace *trace)
 {
-    static const char *const why[PYTORCH_LEFT_COUNT] = {
-        [PYTORCH_LEFT_SIZES] = "operators without the sizes of their inputs (record with "
-                               "record_shapes=True)",
-        [PYTORCH_LEFT_FP32] = "products in fp32, of which a trace does not tell whether tf32 ran",
-        [PYTORCH_LEFT_FORM] = "operators of another number format or form than those of profiles",
+    static const struct {
+        const char *what, *why; /* of one; of all */
+    } kinds[PYTORCH_LEFT_COUNT] = {
+        [PYTORCH_LEFT_SIZES] = {"operator", "without the sizes of their inputs (record with "
+                                            "record_shapes=True)"},
+        [PYTORCH_LEFT_FP32] = {"product",
+                               "in fp32, of which a trace does not tell whether tf32 ran"},
+        [PYTORCH_LEFT_FORM] = {"operator",
+                               "of another number format or form than those of profiles"},
     };
     const char *text = "";
     for (unsigned i = 0; i < PYTORCH_LEFT_COUNT; i++)
-        if (why[i] != NULL && trace->left[i] > 0)
-            text = arena_format(arena, "%s%s%u %s", text, *text != '\0' ? "; " : "", trace->left[i],
-                                why[i]);
+        if (kinds[i].what != NULL && trace->left[i] > 0)
+            text =
+                arena_format(arena, "%s%s%u %s%s %s", text, *text != '\0' ? "; " : "",
+                             trace->left[i], kinds[i].what, plural_s(trace->left[i]), kinds[i].why);
     return text;
 }
 
@@ -179,8 +185,8 @@ static bool no_points(const struct sampling *r)
                          "ProfilerActivity.CPU, too, with record_shapes=True",
                          r->path);
     if (*left == '\0')
-        return error_set(r->error, "%s: none of its %u operators is one that a profile takes",
-                         r->path, r->out->recorded);
+        return error_set(r->error, "%s: none of its %u operator%s is one that a profile takes",
+                         r->path, r->out->recorded, plural_s(r->out->recorded));
     return error_set(r->error, "%s: no measurement for a profile in it: %s", r->path, left);
 }
 

@@ -63,7 +63,7 @@ static void test_each_line(void **state)
         {{.unsettled = 5},
          CAMPAIGN_COMPLETE,
          false,
-         "  wide        5 points have a spread of more than 1 %\n"},
+         "  wide        5 points with a spread of more than 1 %\n"},
         {{.slowest_clock_hz = 1.41e9, .fastest_clock_hz = 1.98e9},
          CAMPAIGN_COMPLETE,
          false,
@@ -71,7 +71,7 @@ static void test_each_line(void **state)
         {{.power_capped = 6},
          CAMPAIGN_COMPLETE,
          false,
-         "  power       6 points ran at the power cap, as they would in a long job\n"},
+         "  power       6 points ran at the power cap, as in a long job\n"},
         {{.too_hot = 7},
          CAMPAIGN_COMPLETE,
          false,
@@ -90,6 +90,17 @@ static void test_each_line(void **state)
     }
 }
 
+static void test_one_point(void **state)
+{
+    prints(&(struct campaign_report){.unsettled = 1, .power_capped = 1, .too_hot = 1},
+           CAMPAIGN_COMPLETE, false,
+           "card.db: 0 of 0 points in 0 s\n"
+           "  wide        1 point with a spread of more than 1 %\n"
+           "  power       1 point ran at the power cap, as in a long job\n"
+           "  THROTTLED   1 point with a card that was too hot, 0 slowed by the hardware: "
+           "this is not what the card can do\n");
+}
+
 static void test_resumed(void **state)
 {
     prints(&(struct campaign_report){.planned = 9, .measured = 8, .resumed = 3, .elapsed_s = 61.0},
@@ -101,6 +112,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nothing_to_say),
         cmocka_unit_test(test_each_line),
+        cmocka_unit_test(test_one_point),
         cmocka_unit_test(test_resumed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -338,6 +338,9 @@ static void test_bad_traces(void **state)
         {"at,unit_kind,unit,cause\n", "",
          "6:44: failures[0].trace: '%s' has no column 'repair'; a trace has "
          "at,unit_kind,unit,cause,repair\n"},
+        {"at,unit,cause\n", "",
+         "6:44: failures[0].trace: '%s' has no column 'unit_kind', 'repair'; a trace has "
+         "at,unit_kind,unit,cause,repair\n"},
         {HEAD "1h,gpu,0,a\n", "",
          "6:44: failures[0].trace: %s:2: 4 fields, but the header has 5 columns\n"},
         {"", "", "6:44: failures[0].trace: %s: the file is empty\n"},

@@ -167,7 +167,7 @@ static void lists_without_a_rule_are_refused(void **state)
     write_file(glm, list);
     refused("\"indexer_types\": layer 50 is not what one of 4 behind the first 3");
     write_file(glm, ", \"indexer_types\": [\"full\"]");
-    refused("\"indexer_types\" has 1 layers, \"num_hidden_layers\" is 78");
+    refused("\"indexer_types\" has 1 layer, \"num_hidden_layers\" is 78");
     write_file(glm, ", \"index_topk_pattern\": \"FFSS\"");
     refused("\"index_topk_pattern\" is \"FFSS\"");
     write_file(glm, ", \"compress_ratios\": [4]");

@@ -347,6 +347,7 @@ static void test_hostile_logs_are_refused(void **state)
             "'yesterday' is no moment");
     refused("", &failure_format_csv, "empty");
     refused("at,unit_kind,unit\n", &failure_format_csv, "no column 'cause'");
+    refused("unit,x\n", &failure_format_csv, "no column 'at', 'unit_kind', 'cause'; a table");
     refused("at,unit_kind,unit,cause\n", &failure_format_csv, "no failure");
     refused("at,unit_kind,unit,cause\n5,gpu,1,x\n", &failure_format_csv,
             "log:2: at: '5' has no unit");

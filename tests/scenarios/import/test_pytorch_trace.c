@@ -205,7 +205,7 @@ static void test_what_is_left_out_is_said(void **state)
 {
     static const char fp32[] =
         "2 products in fp32, of which a trace does not tell whether tf32 ran";
-    static const char unsized[] = "1 operators without the sizes of their inputs (record with "
+    static const char unsized[] = "1 operator without the sizes of their inputs (record with "
                                   "record_shapes=True)";
 #define LEFT                                                                                       \
     OP("1", "mm", "[[64,32],[32,16]]", "float")                                                    \
@@ -214,10 +214,10 @@ static void test_what_is_left_out_is_said(void **state)
     "{\"cat\":\"cpu_op\",\"name\":\"aten::mm\",\"args\":{\"External id\":4}}," KERNEL("1", "1")
     refused(TRACE(LEFT), fp32);
     refused(TRACE(LEFT), unsized);
-    refused(TRACE(LEFT), "1 operators of another number format");
+    refused(TRACE(LEFT), "1 operator of another number format");
     refused(TRACE(KERNEL("7", "1")), "no operators of the host: record ProfilerActivity.CPU, too");
     refused(TRACE(OP("7", "sort", "[[64]]", BF16) KERNEL("7", "1")),
-            "none of its 1 operators is one that a profile takes");
+            "none of its 1 operator is one that a profile takes");
     struct arena *arena = arena_create();
     struct pytorch_trace trace;
     struct error error = {""};

@@ -39,6 +39,14 @@ load helper
     cmp out whole
 }
 
+@test "the summary of operators has a row for every card that a product was measured on" {
+    operators="$SCENARIOS/../tests/validation/operators.csv"
+    expect 0 "$ORRERY" validate "$operators"
+    cards=$(awk -F, '$5 == "gemm" {print $6}' "$operators" | sort -u)
+    [ "$(wc -w <<<"$cards")" -gt 1 ]
+    for card in $cards; do grep -q "^gemm  *$card  *[a-z ]*[0-9]" out; done
+}
+
 @test "options that say nothing to what is asked are refused at once" {
     layers="$SCENARIOS/../tests/validation/layers.csv"
     for with in "--csv --json" "--csv --uncertainty" "--csv --worst 3" "--json --worst 3" "--explain x --csv" \

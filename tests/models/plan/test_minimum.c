@@ -293,10 +293,25 @@ static void test_bytes_of_state(void **state)
     }
 }
 
+/* Nothing is different on cards that are all alike; one slow card, or noise, makes it so. */
+static void test_what_differs(void **state)
+{
+    struct perturbation slow = {.what = PERTURB_GPU_SPEED, .ratio = 0.9};
+    struct configuration c = lower_case();
+    assert_false(trial_differs(&c));
+    c.perturbations = &slow;
+    c.perturbation_count = 1;
+    assert_true(trial_differs(&c));
+    c.perturbation_count = 0;
+    c.kernel_jitter_sigma = 0.01;
+    assert_true(trial_differs(&c));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bytes_of_state),
+        cmocka_unit_test(test_what_differs),
         cmocka_unit_test(test_against_trying),
         cmocka_unit_test(test_one_card),
         cmocka_unit_test(test_rules_are_kept),

@@ -265,6 +265,12 @@ static void test_what_may_be_slowed(void **state)
         struct written w = lower_case_write(&c);
         bool reduced = false;
         assert_true(w.p->interference.ratio == cases[i].ratio);
+        for (unsigned stream = 0; stream < STREAM_COUNT; stream++) {
+            const bool traffic = stream == STREAM_DP || stream == STREAM_GATHER ||
+                                 stream == STREAM_REPLICATE || stream == STREAM_EP_DATA ||
+                                 stream == STREAM_EP_GATHER || stream == STREAM_EP_REPLICATE;
+            assert_int_equal(w.p->interference.streams >> stream & 1u, traffic);
+        }
         for (uint32_t k = 0; k < w.p->op_count; k++) {
             const struct op *op = &w.p->ops[k];
             bool pass = op->phase == PHASE_FORWARD || op->phase == PHASE_BACKWARD;

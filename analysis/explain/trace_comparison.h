@@ -7,6 +7,7 @@
 #define ORRERY_ANALYSIS_EXPLAIN_TRACE_COMPARISON_H
 
 #include "analysis/explain/trace_align.h"
+#include "scenarios/assemble/scenario.h"
 #include "scenarios/import/trace/pytorch_spans.h"
 #include "scenarios/import/trace/span_unknown.h"
 
@@ -48,7 +49,8 @@ struct trace_comparison {
 };
 /* What was compared. */
 struct compared_trace {
-    const char *path, *scenario; /* of the trace; the scenario's name */
+    const char *path; /* of the trace */
+    const struct scenario *scenario;
     const struct pytorch_step *step;
     struct span_unknown unknown; /* of the measured step */
     uint32_t rank, ranks;

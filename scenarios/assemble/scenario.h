@@ -50,6 +50,7 @@ struct scenario_stated {
 struct scenario {
     struct arena *arena;
     const char *path, *name;
+    const char *title; /* the name, and the first two sets that were said: heads of reports */
     struct configuration configuration;
     struct choices choices; /* taken where the scenario said nothing, or asked for it */
     bool has_run;           /* a `run:` section: weeks, not one step */
@@ -82,6 +83,7 @@ struct scenario_options {
     const char *catalogue;   /* folder that overrides the embedded one; NULL */
     const char *const *sets; /* "layout.tp=4" */
     unsigned set_count;
+    unsigned chosen_count; /* of the sets, the last that nobody said: no part of the title */
     bool has_seed;
     uint64_t seed;
     const struct scenario_chosen *chosen; /* NULL: to be chosen */

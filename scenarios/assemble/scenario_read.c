@@ -8,6 +8,11 @@
 #include "scenarios/language/parse.h"
 #include "scenarios/schema/set.h"
 
+enum {
+    TITLE_SETS = 2, /* more would fill the line */
+    TITLE_CHARACTERS = 48
+};
+
 /* What scenario_read works with, beside the result. */
 struct scenario_reading {
     struct scenario *scenario;
@@ -49,6 +54,29 @@ static void keep_options(struct scenario *scenario, const struct scenario_option
     scenario->file.set_count = options->set_count;
     if (options->catalogue != NULL)
         scenario->file.catalogue = arena_text(scenario->arena, options->catalogue);
+}
+
+/* The first characters of a set. */
+static const char *title_word(struct arena *arena, const char *set)
+{
+    const size_t bytes = strlen(set);
+    size_t at = 0;
+    for (unsigned i = 0; i < TITLE_CHARACTERS && at < bytes; i++) {
+        const unsigned more = source_sequence(set + at, bytes - at);
+        at += more > 0 ? more : 1;
+    }
+    return arena_format(arena, "%.*s", (int)at, set);
+}
+
+static const char *title_of(const struct scenario *scenario, unsigned said)
+{
+    struct arena *arena = scenario->arena;
+    const char *title = scenario->name;
+    for (unsigned i = 0; i < said && i < TITLE_SETS; i++)
+        title = arena_format(arena, "%s%s%s", title, i == 0 ? ", changed: " : ", ",
+                             title_word(arena, scenario->file.sets[i]));
+    return said > TITLE_SETS ? arena_format(arena, "%s and %u more", title, said - TITLE_SETS)
+                             : title;
 }
 
 /* The tree of the file with every --set applied; NULL when it is not even a mapping. */
@@ -113,6 +141,7 @@ static struct scenario *read(struct scenario_reading *r, const char *path, const
         *error = r->builder.catalogue.error;
         return NULL;
     }
+    scenario->title = title_of(scenario, options->set_count - options->chosen_count);
     problems_sort(&r->problems);
     scenario->diagnostics.found = &r->problems;
     scenario->file.root = root;

@@ -156,6 +156,20 @@ $a </cpu></system>' >topo.xml
     sed -i 's/sm="80"/sm="90"/' topo.xml
     expect 3 "$ORRERY" import nccl-topo topo.xml --gpu h100-80gb-sxm
     said "a card with 12 NVLinks"
+    # What a cloud gives as NCCL_TOPO_FILE knows its cards by their PCI class alone: --gpu is believed.
+    lacks "names no card" err
+    cat >cloud.xml <<'END'
+<system version="1"><cpu numaid="0" affinity="ffffffff" arch="x86_64" vendor="GenuineIntel" familyid="6" modelid="85">
+<pci busid="0001:00:00.0" class="0x030200" link_speed="16 GT/s" link_width="16"/>
+<pci busid="0002:00:00.0" class="0x030200" link_speed="16 GT/s" link_width="16"/>
+</cpu></system>
+END
+    expect 0 "$ORRERY" import nccl-topo cloud.xml --gpu v100-32gb-sxm
+    [ "$(cat err)" = "orrery import: cloud.xml names no card: --gpu v100-32gb-sxm is believed" ]
+    expect 0 "$ORRERY" import nccl-topo cloud.xml
+    [ ! -s err ]
+    expect 0 "$ORRERY" import topo nv6.txt --gpu v100-32gb-sxm
+    said "nv6.txt names no card: --gpu v100-32gb-sxm is believed"
     expect 2 "$ORRERY" import xid topo.xml --gpus 8 --other-card
     said "takes no --other-card"
 }

@@ -175,7 +175,7 @@ PY
 
 @test "hostile words stay words" {
     cp "$pipe" bad.db
-    sql bad.db "update run set scenario = '</title><script>alert(1)</script>&' || char(1) || x'ff'; update message set text = '<a href=\"x\">' where severity = 'note'"
+    sql bad.db "update run set title = '</title><script>alert(1)</script>&' || char(1) || x'ff'; update message set text = '<a href=\"x\">' where severity = 'note'"
     for kind in gantt memory waterfall map; do
         picture bad.db $kind
         lacks '<script' $kind.svg

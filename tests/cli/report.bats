@@ -127,3 +127,38 @@ SCENARIO
     jq -S .layouts out >b
     cmp a b
 }
+
+headed() { [ "$(head -1 out)" = "$1" ] || { head -1 out; echo "wanted: $1"; return 1; }; }
+# A report of what --set changed does not stand below the words of the file: every text says what the
+# view `title` of the database says, and what was chosen is not said to be changed.
+@test "every text report is headed by what was changed" {
+    cat >own.yaml <<'END'
+name: Eight of H100
+model: {preset: llama3-8b}
+cluster: {gpu: h100-80gb-sxm, node: dgx-h100, nodes: 1}
+training: {sequence: 2048, global_batch: 32}
+layout: {tp: 2, dp: auto, microbatch: 1}
+END
+    e=ééééééééééééééééééééééééé # 25 of two bytes
+    same=(--set cluster.nodes=4 --set "notes=[{at: 1s, say: ${e}$e}]" --set training.global_batch=64)
+    e24=éééééééééééééééééééééééé
+    title="Eight of H100, changed: cluster.nodes=4, notes=[{at: 1s, say: ${e}éé and 1 more"
+    expect 0 "$ORRERY" run own.yaml "${same[@]}" --db own.db
+    headed "$title"
+    [ "$(sql own.db 'select text from title')" = "$title" ]
+    for call in "report own.db" "explain own.db"; do
+        expect 0 "$ORRERY" $call
+        headed "$title"
+    done
+    for call in memory "explain --walls" plan; do
+        expect 0 "$ORRERY" $call own.yaml "${same[@]}"
+        headed "$title"
+    done
+    expect 0 "$ORRERY" compare own.yaml own.db
+    shows "A  Eight of H100 (own.yaml)"
+    shows "B  $title (own.db)"
+    expect 0 "$ORRERY" export own.db --svg roofline --output roof.svg
+    grep -qF "$title" roof.svg
+    expect 0 "$ORRERY" run own.yaml --set cluster.nodes=4 --set training.global_batch=64 --no-db --json
+    grep -q '"scenario": "Eight of H100"' out
+}

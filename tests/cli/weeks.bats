@@ -456,6 +456,17 @@ figures() { "$ORRERY" run weeks.yaml --no-db --json "$@" | grep -v job_mtbf_s | 
     grep -qE "weeks: [0-9.]+ % done, [0-9.]+ [a-z]+ left" shown
 }
 
+# The optimum is one of the mean over seeds: with its one seed another interval keeps more, and the
+# report says what it is the optimum of.
+@test "weeks: an optimal interval is said to be one of the mean over seeds" {
+    silent="$SCENARIOS/weeks/silent-corruption.yaml"
+    expect 0 "$ORRERY" run "$silent" --no-db --set checkpoint.interval=optimal
+    [[ "$(tr -s ' \n' ' ' <out)" == *"the optimum of these weeks in the mean over seeds: the best of the intervals that were played; with this one seed another may keep more"* ]]
+    kept=$("$ORRERY" run "$silent" --no-db --set checkpoint.interval=optimal --json 2>/dev/null | jq .goodput)
+    other=$("$ORRERY" run "$silent" --no-db --set checkpoint.interval=2.4d --json 2>/dev/null | jq .goodput)
+    awk "BEGIN { exit !($other > 1.02 * $kept) }"
+}
+
 # Silent corruption that is found after 6 h: the optimum makes the kept copies reach back so far, or
 # the warning of numbers is given; and the report says what went back to the start.
 @test "weeks: an optimal interval knows what is kept, and when it is not enough" {

@@ -14,9 +14,6 @@
 #include "sim/pool.h"
 #include "sim/units.h"
 
-enum {
-    TITLE_BYTES = 320
-};
 /* What the pictures are drawn from. */
 struct picture_source {
     const struct export_arguments *arguments;
@@ -26,27 +23,6 @@ struct picture_source {
 };
 typedef bool picture_fn(const struct picture_source *s, struct error *error);
 
-static bool take_title(void *context, const struct query_row *row, struct error *error)
-{
-    (void)error;
-    unsigned bytes;
-    const char *title = query_text(row, 0, &bytes);
-    snprintf(context, TITLE_BYTES, "%.*s", (int)bytes, title);
-    return true;
-}
-
-/* The record under the title of its run: the name, and what was changed with --set. */
-static bool read_titled(const struct picture_source *s, struct record *record, struct error *error)
-{
-    char *title = arena_alloc(s->arena, TITLE_BYTES, 1);
-    if (!record_read(s->query, s->arena, record, error) ||
-        !query_run(s->query, "select text from title order by run limit 1", NULL, take_title, title,
-                   error))
-        return false;
-    ((struct run_row *)record->of[ROW_run].rows)->scenario = title;
-    return true;
-}
-
 static bool draw_gantt(const struct picture_source *s, struct error *error)
 {
     return picture_gantt(s->query, s->out, error);
@@ -55,22 +31,25 @@ static bool draw_gantt(const struct picture_source *s, struct error *error)
 static bool draw_memory(const struct picture_source *s, struct error *error)
 {
     struct record record;
-    return read_titled(s, &record, error) && picture_memory(&record, s->out, error);
+    return record_read(s->query, s->arena, &record, error) &&
+           picture_memory(&record, s->out, error);
 }
 
 static bool draw_map(const struct picture_source *s, struct error *error)
 {
     struct record record;
-    return read_titled(s, &record, error) && picture_map(s->query, &record, s->out, error);
+    return record_read(s->query, s->arena, &record, error) &&
+           picture_map(s->query, &record, s->out, error);
 }
 
 static bool draw_waterfall(const struct picture_source *s, struct error *error)
 {
     struct record record;
     struct waterfall waterfall;
-    if (!read_titled(s, &record, error) || !waterfall_of(&record, &waterfall, error))
+    if (!record_read(s->query, s->arena, &record, error) ||
+        !waterfall_of(&record, &waterfall, error))
         return false;
-    waterfall_svg(record_run(&record)->scenario, &waterfall, s->out);
+    waterfall_svg(record_run(&record)->title, &waterfall, s->out);
     return true;
 }
 
@@ -82,7 +61,7 @@ static bool draw_tornado(const struct picture_source *s, struct error *error)
         return false;
     if (!e->has_elasticities)
         return error_set(error, "nothing to draw: %.200s", e->no_elasticities.text);
-    tornado_svg(record_run(&e->record)->scenario, &e->elasticities, s->out);
+    tornado_svg(record_run(&e->record)->title, &e->elasticities, s->out);
     return true;
 }
 
@@ -94,7 +73,7 @@ static bool draw_roofline(const struct picture_source *s, struct error *error)
                                                  s->arguments->scenario.catalogue, error);
     const bool good = scenario != NULL &&
                       walls_gather(s->arena, scenario, &assumed, &walls, error) &&
-                      roofline_svg(scenario->name, &walls, s->out, error);
+                      roofline_svg(scenario->title, &walls, s->out, error);
     scenario_destroy(scenario);
     return good;
 }

@@ -17,7 +17,8 @@ struct importing {
 };
 /* The sentence on notes; hands `code` on. */
 int importing_trouble(const struct importing *i, const struct error *error, int code);
-/* Is the file of the card that --gpu names, as far as both tell? If not, that was told. */
+/* Is the file of the card that --gpu names, as far as both tell? If not, that was told; and if the
+ * file tells neither name nor size of its card, that --gpu is believed. */
 bool importing_agrees(const struct importing *i, struct card_told told);
 
 #endif

@@ -68,7 +68,7 @@ static int simulate(const struct compare_arguments *a, struct session *session, 
                     const struct scenario *scenario, const struct pytorch_step *trace)
 {
     const struct step_options how = {.time_only = true, .threads = 1};
-    struct compared_trace told = {.path = a->trace, .scenario = scenario->name, .step = trace};
+    struct compared_trace told = {.path = a->trace, .scenario = scenario, .step = trace};
     struct error error = {""};
     struct step *step;
     span_unknown(arena, trace->spans, trace->count, &told.unknown);

@@ -131,8 +131,8 @@ bool picture_memory(const struct record *record, FILE *out, struct error *error)
     describe(&p, description, sizeof description);
     const double bottom = p.plot.top + p.plot.height + plot_room_below(&p.plot);
     plot_page_begin(out, LEFT + WIDTH + RIGHT, bottom + (p.drawn < p.count ? 22.0 : 6.0),
-                    p.run->scenario, description);
-    plot_heading(out, LEFT, TITLE_Y, p.run->scenario);
+                    p.run->title, description);
+    plot_heading(out, LEFT, TITLE_Y, p.run->title);
     draw_keys(&p, out);
     plot_frame(&p.plot, "");
     plot_region(&p.plot, p.run->usable_hbm_bytes, p.plot.x.high, PALETTE_ALARM, 0.12);

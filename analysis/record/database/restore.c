@@ -17,7 +17,7 @@ struct kept {
     struct arena *arena;
     const char *text, *path, *seed, *catalogue, *files;
     const char **sets;
-    uint32_t set_count, set_capacity;
+    uint32_t set_count, set_capacity, chosen_count; /* the last sets were chosen by the run */
 };
 
 static const char *copy(struct kept *kept, const struct query_row *row, unsigned column)
@@ -57,6 +57,7 @@ static bool take_choice(void *context, const struct query_row *row, struct error
 {
     struct kept *kept = context;
     (void)error;
+    kept->chosen_count++;
     add_set(kept, arena_format(kept->arena, "%s=%s", copy(kept, row, 0), copy(kept, row, 1)));
     return true;
 }
@@ -185,6 +186,7 @@ static struct scenario *read_scenario(const struct kept *kept, const char *path,
         .catalogue = catalogue != NULL ? catalogue : kept->catalogue,
         .sets = kept->sets,
         .set_count = kept->set_count,
+        .chosen_count = kept->chosen_count,
         .has_seed = kept->seed != NULL,
         .seed = kept->seed != NULL ? strtoull(kept->seed, NULL, 10) : 0,
     };

@@ -443,16 +443,7 @@ from b where place = 1 or (id = slowest and busy_s > 1.000001 * first_busy_s)
 order by run, stage, id;
 
 -- What a run is called: what was said with --set stands behind the name of its scenario.
-create view title as
-with said as (select substr(value, 1, 48) as word, row_number() over (order by key) as place,
-                     count(*) over () as words
-              from meta where key glob 'set.[0-9]*')
-select u.scenario || coalesce((select ', changed: ' || group_concat(word, ', ') ||
-                                      case when words > 2 then ' and ' || (words - 2) || ' more'
-                                      else '' end
-                               from said where place <= 2), '') as text,
-       u.id as run
-from run u;
+create view title as select title as text, id as run from run;
 
 create view counter as
 select r.rank as rank, c.stage as stage, t.name as name, v.ts as ts, v.value as value,

@@ -173,7 +173,7 @@ insert into doc (object, "column", unit, text) values
     ('gpu', 'node', '', 'row of node'),
     ('gpu', 'name', '', 'kind of GPU in the catalogue'),
     ('title', '', '', 'Title of each run.'),
-    ('title', 'text', '', 'name of the scenario, and the first two of what was said with --set'),
+    ('title', 'text', '', 'title of the table run'),
     ('title', 'run', '', 'row of run'),
     ('track', '', '', 'One stream (memory curve, wire) of a rank class.'),
     ('track', 'id', '', 'number'),

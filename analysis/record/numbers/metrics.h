@@ -22,6 +22,8 @@
 #define METRICS_OF_THE_SCENARIO(X)                                                                 \
     X(seed, INTEGER, "", seed, ALWAYS, NO, 0, "seed of the random streams", (int64_t)m->c->seed)   \
     X(scenario, TEXT, "", scenario, ALWAYS, NO, 0, "name of the scenario", m->scenario->name)      \
+    X(title, TEXT, "", no_key, ALWAYS, NO, 0,                                                      \
+      "the name, and the first two of what was said with --set", m->scenario->title)               \
     X(kind, TEXT, "", no_key, ALWAYS, NO, 0, "step: one training step; job: weeks of them",        \
       m->weeks != NULL ? "job" : "step")
 

@@ -144,6 +144,7 @@ struct fact *document_begin(struct arena *arena, const char *schema,
     document_word(document, "schema", schema);
     document_word(document, "version", ORRERY_VERSION);
     document_quote(document, "scenario", scenario != NULL ? scenario->name : NULL);
+    document_quote(document, ".title", scenario != NULL ? scenario->title : NULL);
     document_null(document, "seed");
     if (scenario != NULL) {
         document_count(document, "seed", scenario->configuration.seed);

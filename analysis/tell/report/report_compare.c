@@ -8,7 +8,7 @@ enum {
     FIGURES_SHOWN = 20
 };
 
-#define SIDE "{scenario} ({path}): {.model} on {ranks} x {.gpu}\n"
+#define SIDE "{.title:clean} ({path}): {.model} on {ranks} x {.gpu}\n"
 #define MEMORY                                                                                     \
     "{if .shown}  {tenant<16} {a_bytes>10} {b_bytes>10} {.more:+bytes>11} {.share>8}\n{end}"
 static const char lines[] =

@@ -6,7 +6,7 @@
 #include "models/gpu/gpu.h"
 
 const char report_head_lines[] =
-    "{bold}{.scenario}{plain}\n"
+    "{bold}{.title:clean}{plain}\n"
     "  model     {.model}, {.parameters} parameters"
     "{if .experts > 0}, {.active_parameters} active without the input embedding{end}"
     "{if .prediction_parameters > 0}, {.prediction_parameters} more to predict further ahead{end}"

@@ -16,7 +16,7 @@ enum {
     PARTS_SHOWN = 4
 };
 static const char head_lines[] =
-    "{bold}{scenario:raw}{plain}\n"
+    "{bold}{.title:clean}{plain}\n"
     "  model     {.parameters} parameters; sequence {.sequence}, {.precision}, {.attention} "
     "attention\n"
     "  cluster   {.gpus} x {.gpu} in {.nodes} x {.node}{if .nodes > 1} over {.fabric}{end}\n"

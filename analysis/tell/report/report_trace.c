@@ -24,7 +24,8 @@ static const char head_lines[] =
     "{if profiler_step}, ProfilerStep#{profiler_step:digits}{end}: {kernels} kernel{if not kernels "
     "= 1}s{end}, "
     "{all.measured_spans} spans{if device} on {device}{end}\n"
-    "  {bold}simulated{plain}  {scenario}: rank {rank:digits} of {ranks}, {all.simulated_spans} "
+    "  {bold}simulated{plain}  {.title:clean}: rank {rank:digits} of {ranks}, "
+    "{all.simulated_spans} "
     "spans\n"
     "{if forward_only}"
     "  it looks like inference: no kernel of it belongs to a backward pass or to an optimizer\n"
@@ -246,7 +247,8 @@ struct fact *report_trace(struct arena *arena, const struct compared_trace *told
         document_count(o, "profiler_step", (uint64_t)step->number);
     document_word(o, "device", step->device.name);
     document_count(o, "kernels", step->kernels);
-    document_quote(o, "scenario", told->scenario);
+    document_quote(o, "scenario", told->scenario->name);
+    document_quote(o, ".title", told->scenario->title);
     document_count(o, "rank", told->rank);
     document_count(o, "ranks", told->ranks);
     set_times(o, "measured", &c->times[TRACE_MEASURED]);

@@ -3,7 +3,7 @@
 #include <math.h>
 
 static const char lines[] =
-    "{bold}{scenario}{plain}\n"
+    "{bold}{.title:clean}{plain}\n"
     "  envelope    {.model} of {.parameters} parameters on {.gpus} x {.gpu}\n"
     "              sequence {.sequence}, a step of {.step_tokens} tokens"
     "{if .tokens}, {.tokens} tokens in all{end}\n"

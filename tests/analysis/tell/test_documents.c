@@ -329,7 +329,7 @@ static void traces_of_a_profiler(void **state)
         .spans = measured, .count = count - 1, .number = 7, .kernels = 300, .host_s = 0.25};
     const struct compared_trace told = {
         .path = "trace",
-        .scenario = "law",
+        .scenario = p.scenario,
         .step = &step,
         .rank = 1,
         .ranks = 16,

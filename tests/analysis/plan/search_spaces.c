@@ -28,11 +28,11 @@ const char *const space_texts[SPACE_COUNT] = {
     "  experts: 8, experts_per_token: 2, moe_ffn_hidden: 5632}\n"
     "cluster: {gpu: a100-40gb-sxm, gpus: 16}\n"
     "training: {sequence: 4096, global_batch: 16}\nsoftware: megatron\n",
-    "model: {layers: 8, hidden: 2048, heads: 16, vocabulary: 32000, ffn_hidden: 5632,\n"
-    "  experts: 8, experts_per_token: 2, moe_ffn_hidden: 5632, usual_schedule: dualpipe,\n"
+    "model: {layers: 8, hidden: 2048, heads: 4, vocabulary: 32000, ffn_hidden: 5632,\n"
+    "  experts: 4, experts_per_token: 2, moe_ffn_hidden: 5632, usual_schedule: dualpipe,\n"
     "  usual_recompute: modules, usual_dispatch: deepep}\n"
-    "cluster: {gpu: a100-40gb-sxm, gpus: 16}\n"
-    "training: {sequence: 4096, global_batch: 64}\n",
+    "cluster: {gpu: a100-40gb-sxm, gpus: 4}\n"
+    "training: {sequence: 4096, global_batch: 16}\n",
 };
 
 struct scenario *space_read(const char *text)

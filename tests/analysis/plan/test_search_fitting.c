@@ -139,7 +139,8 @@ static void what_fits_is_one_answer(void **state)
     struct random_stream *r = random_create(arena, 7, 0, "fitting");
     unsigned fitting = 0, climbed = 0;
     for (unsigned i = 0; i < CASES; i++) {
-        struct scenario *scenario = space_read(space_texts[i % SPACE_COUNT]);
+        /* of the last the makers' recomputation stands beside the ladder */
+        struct scenario *scenario = space_read(space_texts[i % (SPACE_COUNT - 1)]);
         struct plan_layout *layouts = NULL;
         const uint32_t count = plan_space(arena, &scenario->configuration, 0, &layouts);
         const struct drawn d = draw(r, &scenario->configuration, layouts, count);

@@ -51,14 +51,23 @@ static void take_terms(const struct compared_side sides[2], const struct waterfa
     set_term(sides, total, &out->total);
 }
 
+/* A record that does not say whether it fits was timed if it does. */
+static void take_fits(const struct compared_side sides[2], struct comparison *out)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        const struct run_row *r = record_run(&sides[i].record);
+        out->fits[i] = r->fits != 0 && r->step_s > 0.0;
+    }
+}
+
 static bool take_times(const struct compared_side sides[2], struct comparison *out,
                        struct error *error)
 {
     struct waterfall w[2];
+    if (!out->fits[0] || !out->fits[1])
+        return true;
     for (unsigned i = 0; i < 2; i++) {
         const struct run_row *r = record_run(&sides[i].record);
-        if (!(r->step_s > 0.0))
-            return true;
         struct error why = {""};
         if (!waterfall_of(&sides[i].record, &w[i], &why))
             return error_set(error, "%s: %s", sides[i].path, why.text);
@@ -270,6 +279,7 @@ bool comparison_of(struct arena *arena, const struct compared_side sides[2], str
                    struct error *error)
 {
     *out = (struct comparison){.timed = false};
+    take_fits(sides, out);
     if (!take_times(sides, out, error) || !take_memory(sides, out, error))
         return false;
     take_settings(arena, sides, out);

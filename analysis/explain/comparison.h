@@ -42,7 +42,8 @@ enum {
     COMPARED_TERMS_MAX = WATERFALL_COUNT + 1
 };
 struct comparison {
-    bool timed, weeks; /* of both */
+    bool fits[2];      /* in memory, A and B */
+    bool timed, weeks; /* of both; times of what does not fit are of no card that there is */
     struct compared_term terms[COMPARED_TERMS_MAX], total;
     unsigned term_count;
     struct compared_bytes memory[TENANT_COUNT], peak; /* of the fullest stage of each */
@@ -53,7 +54,7 @@ struct comparison {
     unsigned setting_count;
 };
 /* Texts live in the arena and the sides. False with a sentence where a record is damaged; that one
- * was not timed is no failure. */
+ * does not fit in memory, or was not timed, is no failure. */
 bool comparison_of(struct arena *arena, const struct compared_side sides[2], struct comparison *out,
                    struct error *error);
 

@@ -103,6 +103,12 @@ double configuration_tokens(const struct configuration *c)
     return (double)c->training.global_batch * (double)c->training.sequence;
 }
 
+uint64_t configuration_steps(const struct configuration *c)
+{
+    return c->training.tokens > 0.0 ? (uint64_t)ceil(c->training.tokens / configuration_tokens(c))
+                                    : 0;
+}
+
 double configuration_adapter_parameters(const struct configuration *c)
 {
     return transformer_adapter_parameters(&c->model, &c->training.adapter,

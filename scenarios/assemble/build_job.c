@@ -205,9 +205,9 @@ static void complete(struct builder *b)
     struct job_spec *job = &b->scenario->job;
     job->ranks = configuration_ranks(c);
     job->replicas = (uint32_t)c->layout.dp;
-    job->tokens_per_step = (double)c->training.global_batch * (double)c->training.sequence;
-    if (job->steps == 0 && b->scenario->work_s == 0.0 && c->training.tokens > 0.0)
-        job->steps = (uint64_t)ceil(c->training.tokens / job->tokens_per_step);
+    job->tokens_per_step = configuration_tokens(c);
+    if (job->steps == 0 && b->scenario->work_s == 0.0)
+        job->steps = configuration_steps(c);
     place_replicas(b, job);
     rental_of(c, &job->cost.rental);
     build_checkpoint_complete(b);

@@ -114,6 +114,45 @@ adds_up() {
     jq -e '.terms == null and .timed == false and .peak.a_bytes > 1e12' out
 }
 
+@test "a step that was timed as if the card were large enough is not compared" {
+    cat >y.yaml <<'END'
+model: {preset: llama3-8b}
+cluster: {gpu: h100-80gb-sxm, node: dgx-h100, nodes: 4, fabric: ib-ndr-8x400}
+training: {sequence: 8192, global_batch: 128, tokens: 1T, attention: cudnn}
+layout: {tp: 2, pp: 2, sharding: zero-1, microbatch: 1, recompute: none, schedule: 1f1b}
+software: megatron
+END
+    wide=(--set layout.pp=1 --set layout.tp=1 --set layout.sharding=zero-0)
+    expect 4 "$ORRERY" run y.yaml "${wide[@]}" --db wide.db --json
+    jq -c '.first_failure | del(.call_site, .would_help, .at_s)' out >failure
+    jq -e '.tokens_per_s != 0' out >/dev/null
+    expect 4 compare y.yaml y.yaml "${wide[@]}"
+    shows "B does not fit in memory"
+    shows "stage 0 would reserve 178 GiB of 79.2 GiB usable"
+    shows "61.9 MiB short"
+    lacks "A does not fit\|tokens/s\|USD\|Time of" out
+    no_times='(.timed | not) and .terms == null and .total == null'
+    of_b='.b | (.fits | not) and ([.step_time_s, .tokens_per_s, .mfu, .cost_usd_per_step, .cost_usd_per_1e9_tokens] | all(. == null))'
+    expect 4 compare y.yaml y.yaml "${wide[@]}" --json
+    jq -e "$no_times and ($of_b) and .a.fits and .a.first_failure == null and .a.tokens_per_s > 0" out
+    jq -c '.b.first_failure' out | cmp - failure
+    # a database as B, as A, and on both sides
+    expect 4 compare y.yaml wide.db --json
+    jq -e "$no_times and ($of_b)" out
+    jq -c '.b.first_failure' out | cmp - failure
+    expect 4 compare wide.db y.yaml
+    shows "A does not fit in memory"
+    lacks "B does not fit" out
+    expect 4 compare wide.db y.yaml "${wide[@]}"
+    shows "A does not fit in memory"
+    shows "B does not fit in memory"
+    # weeks
+    { cat y.yaml; echo "run: {duration: 2d}"; } >w.yaml
+    expect 0 compare w.yaml w.yaml --json
+    expect 4 compare w.yaml w.yaml "${wide[@]}" --json
+    jq -e "$no_times and ($of_b) and .b.tokens_per_day == null" out
+}
+
 @test "what is wrong is told with its remedy" {
     run_db "$hello" --db good.db
     expect 2 compare "$hello"

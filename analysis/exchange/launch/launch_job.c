@@ -83,7 +83,6 @@ void launch_job_fill(const struct configuration *c, const struct launch_saves *s
 {
     const struct layout_spec *l = &c->layout;
     const struct model_shape *m = &c->model;
-    const double tokens = configuration_tokens(c);
     uint32_t *layers = ARENA_ARRAY(arena, uint32_t, l->pp * l->pipeline.vpp);
     configuration_split(c, layers);
     *out = (struct launch_job){
@@ -104,8 +103,7 @@ void launch_job_fill(const struct configuration *c, const struct launch_saves *s
         .gradient_bytes = configuration_gradient_bytes(c),
         .positions = m->position == POSITION_LEARNED && m->positions_max > 0 ? m->positions_max
                                                                              : c->training.sequence,
-        .course = {c->training.tokens > 0.0 ? (uint64_t)(c->training.tokens / tokens + 0.5) : 0,
-                   *saves},
+        .course = {configuration_steps(c), *saves},
         .name = launch_clean(arena, m->name),
         .card = launch_clean(arena, c->gpu.name),
     };

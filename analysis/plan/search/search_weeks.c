@@ -128,7 +128,7 @@ static void train_to_the_end(const struct configuration *c, double step_s, struc
 {
     if (!(c->training.tokens > 0.0))
         return;
-    job->steps = (uint64_t)ceil(c->training.tokens / configuration_tokens(c));
+    job->steps = configuration_steps(c);
     if (job->duration_s > 0.0)
         job->duration_s = fmax(job->duration_s, HARDLY * (double)job->steps * step_s);
 }

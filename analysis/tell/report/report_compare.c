@@ -11,40 +11,56 @@ enum {
 #define SIDE "{.title:clean} ({path}): {.model} on {ranks} x {.gpu}\n"
 #define MEMORY                                                                                     \
     "{if .shown}  {tenant<16} {a_bytes>10} {b_bytes>10} {.more:+bytes>11} {.share>8}\n{end}"
+#define UNFIT(name)                                                                                \
+    "{if not .has_room}\n{bold}" name                                                              \
+    " does not fit in memory{plain}: there is no time to compare\n"                                \
+    "{each first_failure}"                                                                         \
+    "{if place = host}"                                                                            \
+    "  the CPUs of a node have {reserved_bytes}: {short_bytes} short, at {at}\n"                   \
+    "{else}"                                                                                       \
+    "  stage {stage:digits} would reserve {.stage_bytes} of {usable_hbm_bytes} usable\n"           \
+    "  out of memory at {at}: rank {rank:digits} asks for {bytes} for {tensor} ({tenant}), "       \
+    "{short_bytes} short\n"                                                                        \
+    "{end}{end}{end}"
 static const char lines[] =
     "{each a}  {bold}A{plain}  " SIDE "{end}"
     "{each b}  {bold}B{plain}  " SIDE "{end}"
     "{if not timed}"
-    "{if not a.step_time_s > 0}\nA does not fit in memory: there is no time to compare\n{end}"
-    "{if not b.step_time_s > 0}\nB does not fit in memory: there is no time to compare\n{end}"
-    "{else}"
-    "\n{bold}{if .same_work}Time of a {if of_kept_steps}kept {end}step{else}GPU time of 10^6 tokens"
-    "{end}{plain}\n"
-    "                            A          B       B - A    of it\n"
-    "{each .terms}"
-    "  {.name<16} {.a_s>10} {.b_s>10} {.more:+time>11} {.share>8}  {dim}{wrap .what 63}{plain}"
-    "{end}"
-    "{if not .same_work}"
-    "  {dim}a step of A trains {.a_tokens} tokens in {total.a_s}, one of B {.b_tokens} in "
-    "{total.b_s}{plain}\n"
-    "{end}"
-    "\n{bold}What comes of it{plain}\n"
-    "                            A          B    B over A\n"
-    "{each .results}  {.what<16} {.a>10} {.b>10} {.over>11}\n{end}"
-    "{end}"
-    "\n{bold}Memory of the fullest card{plain}\n"
-    "{each memory}" MEMORY "{end}{each peak}" MEMORY "{end}"
-    "\n{bold}Settings that differ{plain}\n"
-    "{each settings}{if .shown}"
-    "  {name:clean<40} {if a}{a:clean}{else}{if of_the_scenario}(not stated){else}(none){end}{end} "
-    "-> "
-    "{if b}{b:clean}{else}{if of_the_scenario}(not stated){else}(none){end}{end}\n"
-    "{end}{end}"
-    "{if .figures_more > 0}  and {.figures_more:digits} figure{if not .figures_more = 1}s{end} "
-    "more (--json has all)\n{end}"
-    "{if not settings}  none\n{end}"
-    "{if not .told}  {dim}a database does not hold its scenario: of its keys only those above are "
-    "known{plain}\n{end}";
+    "{each a}" UNFIT("A") "{end}{each b}" UNFIT(
+        "B") "{end}"
+             "{else}"
+             "\n{bold}{if .same_work}Time of a {if of_kept_steps}kept {end}step{else}GPU time of "
+             "10^6 tokens"
+             "{end}{plain}\n"
+             "                            A          B       B - A    of it\n"
+             "{each .terms}"
+             "  {.name<16} {.a_s>10} {.b_s>10} {.more:+time>11} {.share>8}  {dim}{wrap .what "
+             "63}{plain}"
+             "{end}"
+             "{if not .same_work}"
+             "  {dim}a step of A trains {.a_tokens} tokens in {total.a_s}, one of B {.b_tokens} in "
+             "{total.b_s}{plain}\n"
+             "{end}"
+             "\n{bold}What comes of it{plain}\n"
+             "                            A          B    B over A\n"
+             "{each .results}  {.what<16} {.a>10} {.b>10} {.over>11}\n{end}"
+             "{end}"
+             "\n{bold}Memory of the fullest card{plain}\n"
+             "{each memory}" MEMORY "{end}{each peak}" MEMORY "{end}"
+             "\n{bold}Settings that differ{plain}\n"
+             "{each settings}{if .shown}"
+             "  {name:clean<40} {if a}{a:clean}{else}{if of_the_scenario}(not "
+             "stated){else}(none){end}{end} "
+             "-> "
+             "{if b}{b:clean}{else}{if of_the_scenario}(not stated){else}(none){end}{end}\n"
+             "{end}{end}"
+             "{if .figures_more > 0}  and {.figures_more:digits} figure{if not .figures_more = "
+             "1}s{end} "
+             "more (--json has all)\n{end}"
+             "{if not settings}  none\n{end}"
+             "{if not .told}  {dim}a database does not hold its scenario: of its keys only those "
+             "above are "
+             "known{plain}\n{end}";
 
 const char *const report_compare_lines[] = {lines, NULL};
 
@@ -71,6 +87,33 @@ static double price_of(const struct compared_side *side, const struct comparison
                                  : r->cost_usd_per_step / c->tokens[which] * GIGA;
 }
 
+/* Where it runs out of memory, as `run` tells it. */
+static void set_failure(struct fact *in, const struct record *record)
+{
+    size_t count, stages;
+    const struct out_of_memory_row *f = record_out_of_memory(record, &count);
+    const struct stage_memory_row *rows = record_stage_memory(record, &stages);
+    struct fact *o = document_object_if(count > 0, in, "first_failure");
+    if (count == 0)
+        return;
+    document_columns(o, ROW_out_of_memory, f,
+                     "place rank stage tensor tenant at step bytes short_bytes reserved_bytes");
+    double most = NAN; /* classes of ranks of one stage differ */
+    for (size_t i = 0; i < stages; i++)
+        most = rows[i].stage == f->stage ? fmax(most, rows[i].peak_reserved_bytes) : most;
+    document_real(o, ".stage_bytes", IN_BYTES, most);
+}
+
+/* What does not fit has no time and no price: those in its record are of a larger card. */
+static struct run_row timed_row(const struct run_row *row, bool fits)
+{
+    struct run_row out = *row;
+    if (!fits)
+        out.step_s = out.tokens_per_s = out.mfu_ratio = out.tokens_per_day = out.cost_usd_per_step =
+            NAN;
+    return out;
+}
+
 static void set_side(struct fact *in, const struct compared_side *side, const struct comparison *c,
                      unsigned which)
 {
@@ -78,10 +121,15 @@ static void set_side(struct fact *in, const struct compared_side *side, const st
     struct fact *o = document_object(in, key);
     document_null(o, "scenario");
     document_quote(o, "path", side->path);
-    document_columns(o, ROW_run, record_run(&side->record),
+    const struct run_row row = timed_row(record_run(&side->record), c->fits[which]);
+    document_columns(o, ROW_run, &row,
                      "scenario seed digest fits ranks=rank_count step_time_s=step_s tokens_per_s "
-                     "mfu=mfu_ratio tokens_per_day peak_reserved_bytes cost_usd_per_step");
-    document_real(o, "cost_usd_per_1e9_tokens", IN_USD, price_of(side, c, which));
+                     "mfu=mfu_ratio tokens_per_day peak_reserved_bytes usable_hbm_bytes "
+                     "cost_usd_per_step");
+    document_real(o, "cost_usd_per_1e9_tokens", IN_USD,
+                  c->fits[which] ? price_of(side, c, which) : NAN);
+    document_flag(o, ".has_room", c->fits[which]);
+    set_failure(o, &side->record);
 }
 
 static void set_term(struct fact *o, const struct compared_term *t)

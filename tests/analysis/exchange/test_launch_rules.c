@@ -377,6 +377,12 @@ static void profiles(void **state)
     c.training.causal = true;
     c.training.tokens = 15e12; /* over 512 x 8192 a step */
     assert_true(expect_has_line(&launch_megatron, &c, "STEPS=${STEPS:-3576279}"));
+    c.training.tokens = 1e12; /* 238,418.6 - and a tenth of a step more is a step more */
+    assert_true(expect_has_line(&launch_megatron, &c, "STEPS=${STEPS:-238419}"));
+    c.training.tokens = 238419.1 * 512 * 8192;
+    assert_true(expect_has_line(&launch_megatron, &c, "STEPS=${STEPS:-238420}"));
+    c.training.tokens = 238419.0 * 512 * 8192;
+    assert_true(expect_has_line(&launch_megatron, &c, "STEPS=${STEPS:-238419}"));
 }
 
 int main(void)

@@ -105,8 +105,28 @@ static void the_same_work_is_known(void **state)
     b->rank_count = 9;
     assert_true(comparison_of(arena, both, &c, &error) && !c.same_work);
     b->step_s = 0.0; /* not timed: memory alone */
-    assert_true(comparison_of(arena, both, &c, &error) && !c.timed);
+    assert_true(comparison_of(arena, both, &c, &error) && !c.timed && !c.fits[1]);
     near(c.peak.bytes[1], sides[1].peak);
+    arena_destroy(arena);
+}
+
+/* A step that was timed as if the card were large enough is no time to compare, on either side. */
+static void what_does_not_fit_has_no_time(void **state)
+{
+    struct arena *arena = arena_create();
+    struct compared_side both[2];
+    struct comparison c;
+    struct error error = {""};
+    fill_sides(arena, both);
+    struct run_row *rows[2] = {both[0].record.of[ROW_run].rows, both[1].record.of[ROW_run].rows};
+    for (unsigned fit = 0; fit < 4; fit++) {
+        for (unsigned i = 0; i < 2; i++)
+            rows[i]->fits = fit >> i & 1;
+        assert_true(comparison_of(arena, both, &c, &error));
+        assert_true(c.fits[0] == ((fit & 1) != 0) && c.fits[1] == ((fit & 2) != 0));
+        assert_true(c.timed == (fit == 3) && (c.term_count > 0) == c.timed);
+        near(c.peak.bytes[1], sides[1].peak);
+    }
     arena_destroy(arena);
 }
 
@@ -115,6 +135,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(terms_add_up),
         cmocka_unit_test(the_same_work_is_known),
+        cmocka_unit_test(what_does_not_fit_has_no_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,6 +22,7 @@ static const char *const members[][2] = {
     {"logit_scale", "1"},
     {"apply_residual_connection_post_layernorm", "false"},
     {"indexer_rope_interleave", "false"},
+    {"attn_temperature_tuning", "false"},
 };
 /* What a type does where its file is silent: defaults of its class in transformers. */
 static const char *const defaults[][3] = {
@@ -51,6 +52,11 @@ static const char *const defaults[][3] = {
     {"cohere2", "logit_scale", "0.0625"},
     {"smollm3", "no_rope_layer_interval", "4"},
     {"llama4_text", "no_rope_layer_interval", "4"},
+    {"llama4_text", "attn_temperature_tuning", "true"},
+    {"llama4_text", "qk_l2_norm_of_rotated_layers", "true"},
+    {"llama4_text", "moe_apply_probs_on_input", "true"},
+    {"qwen2_moe", "moe_shared_expert_gate", "true"},
+    {"qwen3_next", "moe_shared_expert_gate", "true"},
     {"cohere2", "rope_of_full_attention", "false"},
     {"olmo", "norm_weights", "false"},
     {"gemma", "embedding_multiplier", "sqrt(hidden_size)"},
@@ -141,13 +147,17 @@ static void add_unrotated(struct facts *facts, const json_t *json, const char *t
 const char *huggingface_facts(struct arena *arena, const json_t *json, const char *type,
                               bool beside)
 {
-    static const char *const of_type[] = {"rope_of_full_attention", "norm_weights"};
+    static const char *const of_type[] = {"rope_of_full_attention", "norm_weights",
+                                          "moe_apply_probs_on_input", "moe_shared_expert_gate"};
     struct facts facts = {arena, ""};
     add_members(&facts, json, type);
     add_unrotated(&facts, json, type);
     for (unsigned i = 0; i < sizeof of_type / sizeof of_type[0]; i++)
         if (default_of(type, of_type[i]) != NULL)
             add(&facts, of_type[i], default_of(type, of_type[i]));
+    const char *unlearned = "qk_l2_norm_of_rotated_layers";
+    if (default_of(type, unlearned) != NULL && !json_is_false(member(json, "use_qk_norm")))
+        add(&facts, unlearned, default_of(type, unlearned));
     if (beside)
         add(&facts, "parallel_blocks", "true");
     return facts.text;

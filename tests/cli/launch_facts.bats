@@ -102,3 +102,43 @@ experts='"n_routed_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size
     expect 0 "$ORRERY" export own.yaml --launch megatron --set 'model={preset: gpt2-124m, facts: "rotary_pct=0.5;rm"}'
     shows "--rotary-percent 0.5_rm"
 }
+
+@test "latents of keys and queries have their norms" {
+    config deepseek_v3 "$experts"
+    said_by megatron "--multi-latent-attention"
+    [ "$(grep -cx -- "    --qk-layernorm" out)" -eq 1 ]
+}
+
+@test "Llama 4: what has no option is refused, the rest is written" {
+    experts4='"num_local_experts": 8, "num_experts_per_tok": 1, "intermediate_size_mlp": 4096'
+    config llama4_text "$experts4"
+    refused_by megatron "attn_temperature_tuning true"
+    said "qk_l2_norm_of_rotated_layers true"
+    config llama4_text "$experts4"', "attn_temperature_tuning": false, "use_qk_norm": false, "no_rope_layers": [1, 1, 1, 0, 1, 1, 1, 0]'
+    said_by megatron "--moe-router-score-function sigmoid"
+    shows "--no-rope-freq 4"
+    shows "--moe-apply-probs-on-input"
+    cp "$hello" own.yaml
+    for preset in llama4-scout llama4-maverick; do
+        expect 3 "$ORRERY" export own.yaml --launch megatron --set model="{preset: $preset}"
+        said "attn_temperature_tuning true"
+    done
+    lacks qk_l2_norm_of_rotated_layers err # Maverick has none
+    expect 3 "$ORRERY" export own.yaml --launch deepspeed --set model="{preset: llama4-scout}"
+    for fact in "scoring_func sigmoid" "no_rope_layer_interval 4" "moe_apply_probs_on_input true" \
+        "qk_l2_norm_of_rotated_layers true"; do said "$fact"; done
+}
+
+@test "one expert a token: not with a softmax behind the choice" {
+    config mixtral '"num_local_experts": 8, "num_experts_per_tok": 1'
+    refused_by megatron "Please use --moe-router-pre-softmax when topk is 1"
+    config mixtral '"num_local_experts": 8, "num_experts_per_tok": 2'
+    said_by megatron "--moe-router-topk 2"
+    config mixtral '"num_local_experts": 8, "num_experts_per_tok": 1, "norm_topk_prob": false'
+    said_by megatron "--moe-router-pre-softmax"
+}
+
+@test "the gate of a shared expert is written" {
+    config qwen2_moe '"num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 1024, "shared_expert_intermediate_size": 1024'
+    said_by megatron "--moe-shared-expert-gate"
+}

@@ -141,11 +141,20 @@ static void write_facts(const struct launch_job *job, struct launch_text *text)
         {"rotary_pct=", "--rotary-percent "},
         {"no_rope_layer_interval=", "--no-rope-freq "},
         {"scoring_func=sigmoid", "--moe-router-score-function sigmoid"},
+        {"moe_apply_probs_on_input=true", "--moe-apply-probs-on-input"},
+        {"moe_shared_expert_gate=true", "--moe-shared-expert-gate"},
         {"routed_scaling_factor=", "--moe-router-topk-scaling-factor "},
         {sigmoid ? NULL : "norm_topk_prob=false", "--moe-router-pre-softmax"},
         {NULL, NULL},
     };
     launch_facts(job, text, options);
+    const struct model_shape *m = &job->c->model;
+    if (m->moe.experts > 0 && m->moe.experts_per_token == 1 && !sigmoid &&
+        !launch_has_fact(job, "norm_topk_prob=false"))
+        launch_say(text, LAUNCH_REFUSED,
+                   "a softmax behind the choice of one expert is always 1 (\"Please use "
+                   "--moe-router-pre-softmax when topk is 1\"): model.facts norm_topk_prob=false or "
+                   "scoring_func=sigmoid says what the model has");
 }
 
 static void write_model(const struct launch_job *job, struct launch_text *text)

@@ -35,6 +35,8 @@ void megatron_latent(const struct model_shape *m, struct launch_text *text)
     if (m->latent.kv_rank == 0)
         return;
     launch_option(text, "--multi-latent-attention");
+    if (!m->norm.qk_norms) /* without it gpt_layer_specs.py builds no norms of the latents */
+        launch_option(text, "--qk-layernorm");
     launch_option(text, "--kv-lora-rank %" PRIu64, m->latent.kv_rank);
     if (m->latent.q_rank > 0)
         launch_option(text, "--q-lora-rank %" PRIu64, m->latent.q_rank);

@@ -391,7 +391,7 @@ class Databases(unittest.TestCase):
         for i, text in enumerate(("update slice_raw set ts = -1", "update slice_raw set dur = 9223372036854775807", "update slice_raw set track_id = 12345", "delete from run", "delete from rank_class",
                                   "update run set step_s = 9e999, wall_s = -9e999",
                                   "update string set text = cast(x'fffe00' as text)", many + "insert into string select i + 1000, hex(randomblob(8)) from n", many + "insert into counter_raw select 1, i, 9e999 from n",
-                                  "update run set scenario = hex(zeroblob(4000000))")):
+                                  "update run set title = hex(zeroblob(4000000))")):
             server = self.serve(f"rows{i}.db", self.sql(text))
             if server:
                 self.every(server)

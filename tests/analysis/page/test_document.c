@@ -98,7 +98,7 @@ static void test_texts_stay_texts(void **state)
     struct error error = {""};
     sample_tamper(p->path, "update string set text = '</script><script>alert(1)</script><!--' || "
                            "char(8232) || char(1) || cast(x'ff00' as text) where id = 1; "
-                           "update run set scenario = '\"' || char(92) || '&<b>'");
+                           "update run set title = '\"' || char(92) || '&<b>'");
     char *text = whole_text(p->path, &error);
     assert_non_null(text);
     assert_null(strpbrk(text, "<>&"));

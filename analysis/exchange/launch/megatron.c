@@ -151,10 +151,11 @@ static void write_facts(const struct launch_job *job, struct launch_text *text)
     const struct model_shape *m = &job->c->model;
     if (m->moe.experts > 0 && m->moe.experts_per_token == 1 && !sigmoid &&
         !launch_has_fact(job, "norm_topk_prob=false"))
-        launch_say(text, LAUNCH_REFUSED,
-                   "a softmax behind the choice of one expert is always 1 (\"Please use "
-                   "--moe-router-pre-softmax when topk is 1\"): model.facts norm_topk_prob=false or "
-                   "scoring_func=sigmoid says what the model has");
+        launch_say(
+            text, LAUNCH_REFUSED,
+            "a softmax behind the choice of one expert is always 1 (\"Please use "
+            "--moe-router-pre-softmax when topk is 1\"): model.facts norm_topk_prob=false or "
+            "scoring_func=sigmoid says what the model has");
 }
 
 static void write_model(const struct launch_job *job, struct launch_text *text)

@@ -153,6 +153,7 @@ $a </cpu></system>' >topo.xml
     expect 3 "$ORRERY" import nccl-topo topo.xml --gpu h100-80gb-sxm
     said "a card of compute capability 8.0 is not h100-80gb-sxm, which has 9.0"
     expect 0 "$ORRERY" import nccl-topo topo.xml --gpu a100-80gb-sxm
+    lacks "names no card" err
     sed -i 's/sm="80"/sm="90"/' topo.xml
     expect 3 "$ORRERY" import nccl-topo topo.xml --gpu h100-80gb-sxm
     said "a card with 12 NVLinks"

@@ -17,8 +17,7 @@ bool importing_agrees(const struct importing *i, struct card_told told)
         return true;
     if (!card_agrees(&i->a->line, how, i->session, i->file.path, card->gpu, &told))
         return false;
-    if (*told.name == '\0' && told.memory_bytes == 0.0 && told.sm_count == 0 &&
-        told.capability == 0)
+    if (*told.name == '\0' && told.sm_count == 0 && told.capability == 0)
         fprintf(i->session->notes, "orrery import: %s names no card: --gpu %s is believed\n",
                 format_shown(i->file.path).s, format_shown(card->gpu).s);
     return true;

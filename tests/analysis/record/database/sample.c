@@ -39,6 +39,7 @@ void sample_long_path(const char *folder, char *path, unsigned length)
 static const struct run_row sample_run = {
     .seed = 7,
     .scenario = "sample",
+    .title = "sample",
     .kind = "step",
     .fits = 1,
     .step_s = 1e-3,

@@ -189,15 +189,10 @@ static bool has_one_chunk(const struct configuration *c)
     return !has_chunks(c);
 }
 
-/* A schedule that interleaves chunks has stages, and chunks. */
+/* A schedule that interleaves chunks has stages (with one chunk on each the rules refuse it). */
 static bool interleaves_stages(const struct configuration *c)
 {
     return has_pipeline(c) || !c->layout.pipeline.schedule->interleaved;
-}
-
-static bool interleaves_chunks(const struct configuration *c)
-{
-    return has_chunks(c) || !c->layout.pipeline.schedule->interleaved;
 }
 
 static bool is_backward_whole(const struct configuration *c)
@@ -379,7 +374,6 @@ const struct circumstance circumstances[NEED_COUNT] = {
     [NEED_CHUNKS] = {has_chunks, "with vpp 1", NULL, true},
     [NEED_ONE_CHUNK] = {has_one_chunk, "with vpp above 1", NULL, true},
     [NEED_STAGES_INTERLEAVED] = {interleaves_stages, "with pp 1", NULL, true},
-    [NEED_CHUNKS_INTERLEAVED] = {interleaves_chunks, "with vpp 1", NULL, true},
     [NEED_WHOLE_BACKWARD] = {is_backward_whole, "with schedule", schedule, true},
     [NEED_WHOLE_MESSAGES] = {sends_whole, "with layout.sequence_parallel", NULL, true},
     [NEED_CONTEXT] = {shares_sequence, "with cp 1", NULL, true},

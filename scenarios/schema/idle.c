@@ -74,8 +74,6 @@ static const struct idle_row {
     {"layout", "cp_balance", NEED_CAUSAL, "evens out the work under a causal mask", false},
     {"layout", "schedule", NEED_STAGES_INTERLEAVED,
      "interleaves stages of a pipeline, and is 1f1b without them", false},
-    {"layout", "schedule", NEED_CHUNKS_INTERLEAVED,
-     "interleaves chunks of a stage, and is 1f1b without them", false},
     {"layout", "ends_count", NEED_PIPELINE, "spreads layers over the stages of a pipeline", false},
     {"layout", "first_stage_layers", NEED_PIPELINE, "counts the layers of the first stage", false},
     {"layout", "last_stage_layers", NEED_PIPELINE, "counts the layers of the last stage", false},

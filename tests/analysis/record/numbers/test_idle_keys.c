@@ -83,7 +83,7 @@ static const struct base {
     {"recomputed", "", BF16, SPLIT("full") ", sharding: zero-3", "deepspeed", NULL, 4},
     {"by operator", "", BF16, SPLIT("per_operator") ", sharding: fsdp", "torchtitan", NULL, 4},
     {"userbuffers", "", FP8 ", bf16_layers_first: 1", DENSE,
-     "{profile: megatron, tp_pipelines: true}", NULL, 4},
+     "{profile: megatron, tp_pipelines: true, backward_tp_overlap: false}", NULL, 4},
     {"four bits", "", "attention: cudnn, precision: nvfp4", DENSE, "megatron",
      "gpu: b200-180gb-sxm, nodes: 2", 4},
 };

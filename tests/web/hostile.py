@@ -326,7 +326,7 @@ failures: """
         status, _, body = server.ask(f"/api/run?db={db}")
         self.assertEqual(status, 200)
         run = json.loads(body)["run"]
-        return {key: value for key, value in zip(run["columns"], run["rows"][0]) if key not in ("name", "scenario", *self.BY_LAWS)}
+        return {key: value for key, value in zip(run["columns"], run["rows"][0]) if key not in ("name", "title", "scenario", *self.BY_LAWS)}
 
     def test_other_failures_keep_their_keys(self):
         struck_before = "{cause: struck on the page, unit: node, mtbf: 60d}"

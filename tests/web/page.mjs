@@ -405,7 +405,7 @@ test("a narrow window, reduced motion, contrast, and words for every picture", a
 test("what a database says is text, never markup", async () => {
   run("evil", "hello-8-gpus.yaml");
   const bad = "<img src=x onerror=alert(1)></script><script>alert(2)</script>";
-  tamper("evil.db", `update string set text = '${bad}'; update run set scenario = '${bad}', model = '${bad}', gpu = '${bad}'; update meta set value = '${bad}' where key = 'scenario'; ` +
+  tamper("evil.db", `update string set text = '${bad}'; update run set scenario = '${bad}', title = '${bad}', model = '${bad}', gpu = '${bad}'; update meta set value = '${bad}' where key = 'scenario'; ` +
     `update message set text = '${bad}'; update constant set source = '${bad}', name = '${bad}' || name; update track set name = '${bad}' where kind = 'stream' and name <> 'compute'`);
   const v = await visit(browser, html("evil", "evil.db"));
   for (const tab of await v.page.locator("#tabs button").all()) await tab.click();

@@ -115,16 +115,19 @@ static void write_layout(struct draw *draw, const struct sizes *s, uint64_t numb
 {
     const char *schedule = name_of(draw, schedules);
     const bool interleaved = strcmp(schedule, "interleaved") == 0;
+    /* Drawn one after the other: arguments have no order, and compilers have each their own. */
+    const char *order = name_of(draw, orders);
+    const bool sequence = s->tp > 1 && pick(draw, 2) == 1;
+    const char *placement = name_of(draw, placements), *method = name_of(draw, methods);
+    const char *recompute = name_of(draw, recomputes), *sharding = name_of(draw, shardings);
     snprintf(text, 512,
              "layout: {tp: %" PRIu64 ", pp: %" PRIu64 ", dp: %" PRIu64 ", cp: %" PRIu64
              ", vpp: %u, microbatch: %" PRIu64 ", schedule: %s, sharding: %s, recompute: %s, "
              "cp_method: %s, placement: %s, sequence_parallel: %s, order: %s, "
              "activation_offload: %s%s}\n",
              s->tp, s->pp, s->dp, s->cp, interleaved && s->pp > 1 ? 2u : 1u, s->microbatch,
-             s->pp > 1 ? schedule : "1f1b", name_of(draw, shardings), name_of(draw, recomputes),
-             name_of(draw, methods), name_of(draw, placements),
-             s->tp > 1 && pick(draw, 2) == 1 ? "true" : "false", name_of(draw, orders),
-             offload_of(number), experts_of(number).layout);
+             s->pp > 1 ? schedule : "1f1b", sharding, recompute, method, placement,
+             sequence ? "true" : "false", order, offload_of(number), experts_of(number).layout);
 }
 
 static void write_fabric(struct draw *draw, const struct sizes *s, char text[128])
@@ -156,16 +159,17 @@ void random_scenario_text(uint64_t number, char text[RANDOM_SCENARIO_BYTES])
     const uint64_t layers =
         s.pp * (strstr(layout, "vpp: 2") != NULL ? 2 : 1) * (1 + pick(&draw, 2));
     const uint64_t microbatches = s.pp * (1 + pick(&draw, 3));
+    const char *profile = name_of(&draw, software); /* one draw after the other, as above */
+    const uint64_t sequence = ONE_OF(&draw, 1024, 2048, 4096), wide = ONE_OF(&draw, 1, 2, 4);
     snprintf(text, RANDOM_SCENARIO_BYTES,
              "model: {layers: %" PRIu64 ", hidden: %" PRIu64 ", heads: %" PRIu64
              ", vocabulary: 8000%s}\n"
              "cluster: {gpu: %s, node: {name: %s, gpus: %" PRIu64 ", nics: %" PRIu64
              "}, nodes: %" PRIu64 ", %s}\n"
              "training: {sequence: %" PRIu64 ", global_batch: %" PRIu64 "}\n%ssoftware: %s\n",
-             layers, heads * 64 * ONE_OF(&draw, 1, 2, 4), heads, experts_of(number).model,
-             machine->gpu, machine->node, s.gpus, s.nics, s.nodes, fabric,
-             ONE_OF(&draw, 1024, 2048, 4096), s.dp * s.microbatch * microbatches, layout,
-             name_of(&draw, software));
+             layers, heads * 64 * wide, heads, experts_of(number).model, machine->gpu,
+             machine->node, s.gpus, s.nics, s.nodes, fabric, sequence,
+             s.dp * s.microbatch * microbatches, layout, profile);
 }
 
 struct scenario *random_scenario(uint64_t number)

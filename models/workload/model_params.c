@@ -147,6 +147,6 @@ const struct param model_params[] = {
     {"usual_schedule", PARAM_TEXT, AT(usual.schedule), 0, 0, "", NULL,
      "Order of passes that they ran: taken where layout.schedule is not given and a pipeline can."},
     {"usual_recompute", PARAM_CHOICE, AT(usual.recompute), 0, 0, "none", recompute_names,
-     "What they recomputed, beyond which a search without a framework looks at what fits as well."},
+     "What they recomputed: where no framework is named a search tries it beside its own."},
 };
 const unsigned model_param_count = sizeof model_params / sizeof model_params[0];

@@ -208,7 +208,8 @@ static void complete(struct builder *b)
     job->tokens_per_step = configuration_tokens(c);
     if (job->steps == 0 && b->scenario->work_s == 0.0)
         job->steps = configuration_steps(c);
-    place_replicas(b, job);
+    if (!b->layout_open) /* what may have more ranks than there are GPUs stands nowhere yet */
+        place_replicas(b, job);
     rental_of(c, &job->cost.rental);
     build_checkpoint_complete(b);
     job->checkpoint.job_mtbf_s = fleet_job_mtbf_s(job_fleet(job));

@@ -595,3 +595,18 @@ END
     said "of which layout?"
     expect 2 "$ORRERY" plan own.yaml --measured "own.yaml:step=${own}s" --vary cluster.nodes=1,2
 }
+
+@test "an own layout of more ranks than GPUs, in weeks with failures, is told and not followed" {
+    cat >wide.yaml <<'YAML'
+model: {layers: 2, hidden: 64, heads: 4, vocabulary: 512}
+cluster: {gpu: h100-80gb-sxm, node: {name: dgx-h100, gpus: 2}, nodes: 8, fabric: {kind: fat_tree, nic: 400Gb/s}}
+training: {sequence: 64, global_batch: 16}
+layout: {tp: 2}
+run: {duration: 20h}
+failures: [{cause: a, mtbf: 5d}]
+YAML
+    for cp in 16 4194304; do
+        expect 0 plan wide.yaml --set layout.cp=$cp
+        shows "the scenario's own layout does not fit, or breaks a rule: 'orrery check' says why"
+    done
+}

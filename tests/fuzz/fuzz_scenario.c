@@ -26,6 +26,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct scenario *scenario = set_line_scenario(data, size);
+    if (scenario == NULL)
+        return 0;
     check_problems(scenario);
     FILE *nowhere = fopen("/dev/null", "w");
     if (nowhere) {

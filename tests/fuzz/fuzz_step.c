@@ -7,7 +7,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct scenario *scenario = set_line_scenario(data, size);
-    small_step(scenario);
-    scenario_destroy(scenario);
+    if (scenario) {
+        small_step(scenario);
+        scenario_destroy(scenario);
+    }
     return 0;
 }

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "sim/check.h"
+#include "tests/fuzz/small_read.h"
 
 /* Takes a leading `--set TEXT` line off the input. */
 static void take_set(const char **text, size_t *size, char set[SET_MAX + 1])
@@ -27,8 +27,5 @@ struct scenario *set_line_scenario(const uint8_t *data, size_t size)
     take_set(&text, &size, set);
     const char *sets[] = {set};
     struct scenario_options options = {.sets = sets, .set_count = *set ? 1 : 0};
-    struct error error = {{0}};
-    struct scenario *scenario = scenario_read("fuzz.yaml", text, size, &options, &error);
-    CHECK(scenario != NULL);
-    return scenario;
+    return small_read(text, size, &options);
 }

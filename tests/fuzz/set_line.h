@@ -11,7 +11,7 @@ enum {
     SET_MAX = 255
 };
 
-/* Reads the input as the command line would read a file; never NULL. scenario_destroy frees it. */
+/* Reads the input as the command line would read a file; see small_read. */
 struct scenario *set_line_scenario(const uint8_t *data, size_t size);
 
 #endif

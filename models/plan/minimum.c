@@ -271,3 +271,13 @@ uint64_t minimum_gpus(const struct configuration *c, unsigned open, uint64_t lim
     arena_destroy(arena);
     return gpus;
 }
+
+unsigned minimum_held(const struct configuration *c, unsigned open)
+{
+    unsigned kept = 1u << CHOICE_SEQUENCE_PARALLEL | 1u << CHOICE_SHARDING | 1u << CHOICE_SCHEDULE |
+                    1u << CHOICE_RECOMPUTE | 1u << CHOICE_RECOMPUTE_LAYERS |
+                    1u << CHOICE_MICROBATCH;
+    if (c->model.moe.experts > 0)
+        kept |= 1u << CHOICE_EP | 1u << CHOICE_ETP;
+    return kept & ~open;
+}

@@ -14,4 +14,8 @@
 #define MINIMUM_UNKNOWN UINT64_MAX
 uint64_t minimum_gpus(const struct configuration *c, unsigned open, uint64_t limit);
 
+/* The stated keys of the layout, a bit for each, that minimum_gpus keeps and that opened could hold
+ * less; 0: none. */
+unsigned minimum_held(const struct configuration *c, unsigned open);
+
 #endif

@@ -146,6 +146,32 @@ load helper
     done
 }
 
+@test "memory: what the smallest cluster keeps as stated, and how many cards would do without" {
+    cat >stated.yaml <<'YAML'
+model: {preset: gemma2-9b}
+cluster: {gpu: a100-40gb-sxm, node: aws-p4d, nodes: 1}
+training: {sequence: 8192, global_batch: 16, precision: bf16}
+layout: {tp: 2, cp: 2, microbatch: 4, sharding: zero-1, recompute: none}
+software: nanotron
+YAML
+    grep -v "^layout" stated.yaml >open.yaml
+    "$ORRERY" memory open.yaml --json >open.json 2>/dev/null || true
+    local fewer
+    fewer=$(jq .minimum_gpus open.json)
+    jq -e '.minimum_gpus_opened == null' open.json
+    expect 4 "$ORRERY" memory stated.yaml
+    shows "  Kept as stated: layout.sharding, layout.recompute, layout.microbatch;"
+    shows "  were they open, $fewer cards would hold it."
+    "$ORRERY" memory stated.yaml --json >stated.json 2>/dev/null || true
+    jq -e ".minimum_gpus > $fewer and .minimum_gpus_opened == $fewer" stated.json
+    expect 4 "$ORRERY" memory stated.yaml --limit "$fewer" # none as stated, the same without
+    shows "no legal layout up to $fewer GPUs holds it"
+    shows "  were they open, $fewer cards would hold it."
+    sed -i 's/^layout.*/layout: {tp: 2, cp: 2, microbatch: 1, recompute: full}/' stated.yaml # what holds least
+    "$ORRERY" memory stated.yaml --json >stated.json 2>/dev/null || true
+    jq -e ".minimum_gpus == $fewer and .minimum_gpus_opened == null" stated.json
+}
+
 @test "collective: table, JSON, refusals" {
     expect 0 "$ORRERY" collective --op all_reduce --gpus 8 --min 8 --max 1GiB --factor 8
     [ "$(grep -vc '^#' out)" -eq 10 ]

@@ -25,8 +25,10 @@ static void tell(const struct memory_arguments *arguments, struct session *sessi
 {
     const struct configuration *c = &result->scenario->configuration;
     const uint64_t limit = arguments->limit;
-    uint64_t minimum =
-        result->step != NULL ? minimum_gpus(c, result->scenario->choices.open, limit) : 0;
+    const unsigned open = result->scenario->choices.open, held = minimum_held(c, open);
+    uint64_t minimum = result->step != NULL ? minimum_gpus(c, open, limit) : 0;
+    uint64_t fewer = minimum > 0 && minimum != MINIMUM_UNKNOWN ? minimum - 1 : limit;
+    uint64_t opened = result->step != NULL && held != 0 ? minimum_gpus(c, open | held, fewer) : 0;
     struct rule_of_thumb rule;
     rule_of_thumb(c, &rule);
     struct arena *arena = arena_create();
@@ -36,6 +38,8 @@ static void tell(const struct memory_arguments *arguments, struct session *sessi
                                      .rule = &rule,
                                      .helps = result->advice.helps,
                                      .minimum_gpus = minimum,
+                                     .opened_gpus = opened != MINIMUM_UNKNOWN ? opened : 0,
+                                     .held = held,
                                      .limit = limit,
                                      .all = arguments->verbose};
     document_print(report_memory(&record, &told), report_memory_lines, arguments->json, session);

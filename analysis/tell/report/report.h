@@ -27,6 +27,8 @@ struct memory_told {
     const struct rule_of_thumb *rule;
     const char *const *helps; /* what makes a tenant smaller, in words */
     uint64_t minimum_gpus;    /* 0: above `limit` */
+    uint64_t opened_gpus;     /* fewer, with the keys that are held open; 0: none found */
+    unsigned held;            /* minimum_held */
     uint64_t limit;
     bool all; /* each default */
 };

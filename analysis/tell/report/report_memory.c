@@ -78,6 +78,10 @@ static const char tenant_lines[] =
     "{else}"
     "  exact ledger   no legal layout up to {.limit} GPUs holds it\n"
     "{end}{end}"
+    "{if .opened_gpus}"
+    "  Kept as stated: {.held};\n"
+    "  were they open, {.opened_gpus} card{if not .opened_gpus = 1}s{end} would hold it.\n"
+    "{end}"
     "  They differ because the rule takes the nominal {.nominal_parameters} parameters, every byte "
     "of the\n"
     "  data sheet and no layout; the ledger takes the exact {.parameters}, the {.usable_hbm_bytes} "
@@ -258,6 +262,17 @@ static void set_rules(struct fact *o, const struct rule_of_thumb *rule)
     document_real(o, ".nominal_parameters", IN_QUANTITY, rule->parameters);
 }
 
+/* "layout.sharding, layout.recompute" */
+static const char *keys_of(struct arena *arena, unsigned keys)
+{
+    const char *list = "";
+    for (unsigned key = 0; key < CHOICE_COUNT; key++)
+        if ((keys >> key & 1u) != 0)
+            list = arena_format(arena, "%s%s%s", list, *list ? ", " : "",
+                                choice_key_path((enum choice_key)key));
+    return list;
+}
+
 struct fact *report_memory(const struct record *record, const struct memory_told *told)
 {
     const struct run_row *run = record_run(record);
@@ -275,6 +290,11 @@ struct fact *report_memory(const struct record *record, const struct memory_told
     document_null(o, "minimum_gpus");
     if (told->minimum_gpus > 0 && !unknown)
         document_count(o, "minimum_gpus", told->minimum_gpus);
+    document_null(o, "minimum_gpus_opened");
+    if (told->opened_gpus > 0)
+        document_count(o, "minimum_gpus_opened", told->opened_gpus);
+    document_count(o, ".opened_gpus", told->opened_gpus);
+    document_word(o, ".held", keys_of(o->arena, told->held));
     report_head_facts(o, record);
     document_columns(o, ROW_run, run, "usable_hbm_bytes fits");
     report_failure_facts(o, record);

@@ -207,6 +207,8 @@ static void hold_runs(const char *text)
                                          .rule = &rule,
                                          .helps = p.result.advice.helps,
                                          .minimum_gpus = minimum[i],
+                                         .opened_gpus = i,
+                                         .held = i * 5,
                                          .limit = 77,
                                          .all = i > 0};
         hold(report_memory(&p.record, &told), report_memory_lines);

@@ -170,6 +170,8 @@ YAML
     sed -i 's/^layout.*/layout: {tp: 2, cp: 2, microbatch: 1, recompute: full}/' stated.yaml # what holds least
     "$ORRERY" memory stated.yaml --json >stated.json 2>/dev/null || true
     jq -e ".minimum_gpus == $fewer and .minimum_gpus_opened == null" stated.json
+    expect 4 "$ORRERY" memory stated.yaml
+    ! grep "Kept as stated" out || false
 }
 
 @test "collective: table, JSON, refusals" {

@@ -78,9 +78,10 @@ static const char tenant_lines[] =
     "{else}"
     "  exact ledger   no legal layout up to {.limit} GPUs holds it\n"
     "{end}{end}"
-    "{if .opened_gpus}"
+    "{if minimum_gpus_opened}"
     "  Kept as stated: {.held};\n"
-    "  were they open, {.opened_gpus} card{if not .opened_gpus = 1}s{end} would hold it.\n"
+    "  were they open, {minimum_gpus_opened} card{if not minimum_gpus_opened = 1}s{end} would hold "
+    "it.\n"
     "{end}"
     "  They differ because the rule takes the nominal {.nominal_parameters} parameters, every byte "
     "of the\n"
@@ -293,7 +294,6 @@ struct fact *report_memory(const struct record *record, const struct memory_told
     document_null(o, "minimum_gpus_opened");
     if (told->opened_gpus > 0)
         document_count(o, "minimum_gpus_opened", told->opened_gpus);
-    document_count(o, ".opened_gpus", told->opened_gpus);
     document_word(o, ".held", keys_of(o->arena, told->held));
     report_head_facts(o, record);
     document_columns(o, ROW_run, run, "usable_hbm_bytes fits");

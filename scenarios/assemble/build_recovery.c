@@ -56,13 +56,14 @@ static void build_restart(struct builder *b, const struct value *recovery)
     section_finish(b, SECTION_RESTART, mapping, (struct params){NULL, 0}, schema->path);
 }
 
-/* The spares of whoever says nothing of a policy: of 1,024 nodes that are down for .125 % of their
- * time, four or fewer are at once 99 times of 100 (binomial). */
+/* The spares of whoever says nothing of them, if the policy takes any: of 1,024 nodes that are down
+ * for .125 % of their time, four or fewer are at once 99 times of 100 (binomial). */
 static void choose_spares(struct builder *b, const struct value *mapping)
 {
     const uint64_t each = 4, nodes = 1024;
     struct job_spec *job = &b->scenario->job;
-    if (value_find(mapping, "policy") || value_find(mapping, "spares") || !b->cluster_sound)
+    const struct recovery_kind *kind = job->recovery.kind;
+    if (kind == NULL || !kind->has_spares || value_find(mapping, "spares") || !b->cluster_sound)
         return;
     job->recovery.spares = (job->nodes * each + nodes - 1) / nodes;
     reader_chose(&b->reader, "recovery.spares",

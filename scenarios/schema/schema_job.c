@@ -113,9 +113,9 @@ static const struct param recovery_params[] = {
     {"policy", PARAM_TEXT, offsetof(struct recovery_keys, policy), 0, 0, "warm-spare", NULL,
      "Policy after a failure."},
     {"spares", PARAM_COUNT, offsetof(struct recovery_keys, spares), 0, 1e7, READER_AUTO, NULL,
-     "Spare nodes in addition to the job's; auto: none if a policy is given, else four per 1,024 "
-     "nodes, at least one: on 99 days of 100 no more are down if each node is down .125 % of the "
-     "time."},
+     "Spare nodes in addition to the job's; auto: none if the policy takes none, else four per "
+     "1,024 nodes, at least one: on 99 days of 100 no more are down if each node is down .125 % of "
+     "the time."},
     {"crews", PARAM_COUNT, offsetof(struct recovery_keys, crews), 1, 1e7, READER_AUTO, NULL,
      "Nodes repaired at the same time; auto: all."},
     {"replicas_min", PARAM_COUNT, offsetof(struct recovery_keys, replicas_min), 1, 1e7, "1", NULL,

@@ -124,7 +124,8 @@ static void test_cold_warm_hot(void **state)
 static void test_what_is_said_stays(void **state)
 {
     struct scenario *scenario = read_nodes(4, "recovery: {policy: hot-spare}");
-    assert_int_equal(scenario->job.recovery.spares, 0);
+    assert_int_equal(scenario->job.recovery.spares, 1);
+    expect_chosen(scenario, "recovery.spares", "1");
     assert_true(scenario->job.recovery.restart.links[LINK_SCHEDULE].mean_s == 120.0);
     scenario_destroy(scenario);
     scenario = read_nodes(4, "recovery: {spares: 3, restart: {start: 7min}}");

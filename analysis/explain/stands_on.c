@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "models/gpu/precision.h"
+#include "sim/list.h"
 
 enum {
-    CONSTANTS_MAX = 4096, /* a scenario has about 250 */
     FOUND_MAX = 256,
     WORD_MAX = 96
 };
@@ -14,7 +14,7 @@ enum {
 struct constant_reading {
     struct arena *arena;
     struct kept_constant *rows;
-    unsigned count;
+    unsigned count, room;
 };
 
 static const char *text_of(struct arena *arena, const struct query_row *row, unsigned column)
@@ -27,8 +27,8 @@ static const char *text_of(struct arena *arena, const struct query_row *row, uns
 static bool take_constant(void *context, const struct query_row *row, struct error *error)
 {
     struct constant_reading *reading = context;
-    if (reading->count == CONSTANTS_MAX)
-        return error_set(error, "the table constant has too many rows");
+    (void)error;
+    LIST_ROOM(reading->arena, reading->rows, reading->count, 1, reading->room);
     reading->rows[reading->count++] = (struct kept_constant){
         .name = text_of(reading->arena, row, 0),
         .text = text_of(reading->arena, row, 1),
@@ -42,8 +42,7 @@ static bool take_constant(void *context, const struct query_row *row, struct err
 bool stands_on_read(struct query *query, struct arena *arena, const struct record *record,
                     struct kept_constants *out, struct error *error)
 {
-    struct constant_reading reading = {arena,
-                                       ARENA_ARRAY(arena, struct kept_constant, CONSTANTS_MAX), 0};
+    struct constant_reading reading = {.arena = arena};
     const bool good = query_run(query,
                                 "select name, text, origin, source, error_ratio from constant "
                                 "where run = 1 order by name",

@@ -23,6 +23,12 @@ walls() { "$ORRERY" explain --walls "$@"; }
         [ "$(jq -c "$field" out)" = "$(jq -c "$field" file.json)" ]
     done
     [ "$(jq -r .schema out)" = orrery.walls/1 ]
+    cp "$BATS_TEST_DIRNAME/../fuzz/corpus/huggingface/llama" Config.json # a path is no name of the catalogue
+    sed 's/preset: llama2-7b/hf: Config.json/' x.yaml >hf.yaml
+    expect 0 walls hf.yaml --json
+    mv out file.json
+    expect 0 walls --model ./Config.json --gpu a100-80gb-sxm --gpus 16 --sequence 4096 --json
+    [ "$(jq -c '[.walls, .kernels]' out)" = "$(jq -c '[.walls, .kernels]' file.json)" ]
 }
 
 @test "walls of a database are those of its scenario, as it was run" {
@@ -72,6 +78,10 @@ walls() { "$ORRERY" explain --walls "$@"; }
     said "a key of a file is changed with --set cluster.gpus=8"
     expect 2 walls --model 'x}: {y' --gpu h100-80gb-sxm
     said "names of the catalogue"
+    for mark in \' \" \\ $'\n' $'\r' $'\t'; do # of a text in quotes of YAML
+        expect 2 walls --model "./a${mark}b.json" --gpu h100-80gb-sxm
+        said "names of the catalogue"
+    done
     expect 2 walls --model llama3-70b --gpu h100-80gb-sxm --tokens '1}'
     said "as in 15T"
     expect 2 walls "$hello" --bandwidth 100

@@ -289,6 +289,7 @@ QWEN
     expect 2 "$ORRERY" export "$hello" --launch megatron --output "$hello"
     said "which is read"
     expect 1 "$ORRERY" export "$hello" --launch megatron --output /nowhere/x.sh
+    said "cannot write /nowhere/x.sh"
 }
 
 # tight FRAMEWORK KEY=VALUE...: the script of a layout whose head takes what its cards have not
@@ -382,6 +383,7 @@ written() {
     lacks async-save out
     written pfs --set "checkpoint={policy: multi-level}"
     said "copies in memory are not written (checkpoint.policy=multi-level)"
+    written pfs --set "checkpoint={policy: multi-level, storage: pfs+object-store}" # both outlive a domain
     written none --set "checkpoint={policy: none}"
     said "nothing is saved, as was simulated"
     lacks "--save" out

@@ -158,6 +158,11 @@ YAML
     expect 1 "$ORRERY" export x.db --output full
     said "cannot write full: No space left"
     [ -c full ]
+    expect 1 "$ORRERY" export "$hello" --launch megatron --output full
+    said "orrery export: cannot write full: No space left"
+    [ -c full ]
+    expect 0 "$ORRERY" export "$hello" --launch megatron --output x.sh
+    lacks "orrery export" err
 }
 
 @test "names that mean something elsewhere: taken as users expect, or refused with a sentence" {

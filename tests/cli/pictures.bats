@@ -73,6 +73,27 @@ PY
     done
 }
 
+@test "waterfall: each term has the colour that its legend gives to what the term is" {
+    "$ORRERY" run "$SCENARIOS/lessons/bubble.yaml" --set layout.recompute=full --detail summary --db full.db >/dev/null 2>&1
+    for db in full.db "$weeks"; do
+        picture "$db" waterfall
+        python3 - <<'PY'
+import re
+text = open("waterfall.svg").read()
+legend = {what: colour for colour, what in re.findall(r'width="10" height="10" fill="(#\w+)"[^>]*/>\n<text[^>]*>([^<]+)<', text)}
+terms = dict((term, colour) for colour, term in re.findall(r'fill="(#\w+)"[^>]*><title>(\w+): ', text) if term != "sum")
+assert len(set(legend.values())) == len(legend) >= 3, legend
+kernels = {"masked_scores", "kernels", "recompute", "optimizer"}  # what a GPU works on beside the model's own FLOPs
+weeks = {"checkpoint", "lost_work", "detect", "restart", "wait", "degraded", "maintenance"}
+for term, colour in terms.items():
+    what = "arithmetic at the peak" if term == "useful" else "kernels" if term in kernels else \
+        "failures and saves" if term in weeks else "waiting"
+    assert colour == legend[what], (term, colour, what)
+assert kernels <= terms.keys() or weeks & terms.keys(), terms
+PY
+    done
+}
+
 @test "map: every node with its busiest wires, and the busiest of all over the step" {
     pipe=wide.db # of several nodes and kinds of wires
     "$ORRERY" run "$SCENARIOS/step/contended-fabric.yaml" --db "$pipe" >/dev/null 2>&1
@@ -82,6 +103,9 @@ PY
     sed -n 's/ of its capacity$//; /^node /p' map.marks | awk '{$NF = sprintf("%.12f", $NF)} 1' | sort >got
     [ "$(wc -l <want)" -eq 16 ]
     diff want got
+    for kind in fabric nic nvlink; do # beside the wires of each kind how busy the busiest is
+        grep -qF ">$(sql "$pipe" "select printf('%.1f %%', 100 * max(moved_bytes / bytes_per_s) / (select step_s from run)) from link where kind = '$kind'")</text>" map.svg
+    done
     for kind in fabric nic nvlink; do # the mean over the step, from its moments
         sed -n "s/^$kind, \([0-9]*\) to \([0-9]*\) ns: \([^ ]*\) of.*/\1 \2 \3/p" map.marks | sort -n >moments
         awk -v want="$(sql "$pipe" "select max(moved_bytes / bytes_per_s) from link where kind = '$kind'")" '

@@ -61,6 +61,10 @@ validation="$SCENARIOS/../tests/validation"
     expect 0 "$ORRERY" report own.db
     shows "What the times of kernels rest on"
     [ "$(sql own.db 'select abs(sum(time_ratio) - 1) < 1e-9 from kernel_evidence')" = 1 ]
+    # The longest first, and by name where two take the same time.
+    by_row=$(sql own.db 'select kernel from kernel_evidence order by id')
+    [ "$by_row" = "$(sql own.db 'select kernel from kernel_evidence order by gpu_s desc, kernel')" ]
+    [ "$by_row" != "$(sql own.db 'select kernel from kernel_evidence order by gpu_s desc, kernel desc')" ]
     # Seconds and shares are one another's, and the seconds those of the mean rank's kernels.
     [ "$(sql own.db 'select max(abs(time_ratio * (select sum(gpu_s) from kernel_evidence) / gpu_s - 1)) < 1e-9 from kernel_evidence')" = 1 ]
     [ "$(sql own.db 'select sum(gpu_s) between .95 and 1.001 from (select gpu_s / (select compute_s + recompute_s + optimizer_s from run) as gpu_s from kernel_evidence)')" = 1 ]
@@ -147,6 +151,15 @@ nccl_output() { # PROGRAM LINE GB_PER_S
                 printf "%d %d %s %s -1 %.3f %.6f %.6f 0\n", size, size / 4, type, redop, us, size / us / 1000, factor * size / us / 1000
             }
         }'
+}
+
+@test "each group of a step has its line of nccl-tests, a lone one too" {
+    for sharding in zero-0 zero-1 zero-3; do
+        expect 0 "$ORRERY" profile shapes "$hello" --set layout.sharding=$sharding
+        groups=$(sed -nE 's/^# [0-9.e+-]+ ([a-z_]+ ranks=[0-9]+ nodes=[0-9]+) .*/\1/p' out | sort -u | wc -l)
+        [ "$groups" -ge 1 ]
+        [ "$(grep -c '^#   .*_perf' out)" = "$groups" ]
+    done
 }
 
 # The way from the question to the answer: what is listed, measured as it says, moves the step.

@@ -17,7 +17,7 @@ struct data {
 
 static bool near(double a, double b)
 {
-    return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b));
+    return fabs(a - b) <= 1e-9 * fmin(fabs(a), fabs(b));
 }
 
 static double bytes_of(const struct program *p, uint32_t op)

@@ -90,7 +90,7 @@ const char *law_parts_fault(const struct law_play *p, uint32_t rank_class,
     busy_s(p, rank_class, busy);
     possible_waits(p, possible);
     for (unsigned part = 0; part < PART_COUNT; part++) {
-        if (is_busy_part(part) && fabs(parts[part] - busy[part]) > 1e-12 * p->step_s) {
+        if (is_busy_part(part) && !(fabs(parts[part] - busy[part]) <= 1e-12 * p->step_s)) {
             snprintf(text, LAW_TEXT, "class %u: %s says %.17g s, its kernels take %.17g",
                      rank_class, breakdown_names[part], parts[part], busy[part]);
             return text;

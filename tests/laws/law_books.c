@@ -66,7 +66,7 @@ const char *law_partners_fault(const struct law_play *p, char text[LAW_TEXT])
 
 static bool is_close(double a, double b)
 {
-    return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b));
+    return fabs(a - b) <= 1e-9 * fmin(fabs(a), fabs(b));
 }
 
 const char *law_payload_fault(const struct law_play *p, char text[LAW_TEXT])

@@ -63,7 +63,7 @@ static const char *step_fault(const struct configuration *c, uint64_t digest)
         fault = off_s > 1e-12 * s[0]->step_s ? "step_run's breakdowns differ" : fault;
         sum_s += s[0]->parts.breakdown_s[part];
     }
-    if (fabs(sum_s - s[0]->step_s) > 1e-12 * s[0]->step_s)
+    if (!(fabs(sum_s - s[0]->step_s) <= 1e-12 * s[0]->step_s))
         fault = "step_run's breakdown does not add up to the step";
     if (fault == NULL)
         fault = wires_fault(s);

@@ -63,7 +63,7 @@ static const char *class_fault(struct tiling *t, char text[LAW_TEXT])
         t->idle_s[worked[i]] += parts[worked[i]];
     }
     for (unsigned part = 0; part < PART_COUNT; part++)
-        if (fabs(t->idle_s[part] - parts[part]) > CLOSE * t->p->step_s) {
+        if (!(fabs(t->idle_s[part] - parts[part]) <= CLOSE * t->p->step_s)) {
             snprintf(text, LAW_TEXT, "class %u: %s is %.17g s, its spans are %.17g", t->rank_class,
                      breakdown_names[part], parts[part], t->idle_s[part]);
             return text;

@@ -52,7 +52,7 @@ static bool bytes_differ(const struct law_play *p, const double *bytes, char tex
 {
     for (uint32_t i = 0; i < p->symmetry.link_class_count; i++) {
         const double expected = network_link_bytes(p->network, i);
-        if (fabs(bytes[i] - expected) > CLOSE * expected) {
+        if (!(fabs(bytes[i] - expected) <= CLOSE * expected)) {
             snprintf(text, LAW_TEXT, "link %u: pieces of %.17g bytes, moved %.17g", i, bytes[i],
                      expected);
             return true;

@@ -312,7 +312,7 @@ static void every_split_bubble_is_its_published_form(void **state)
                         continue;
                     const double expected_s = published_s(form->name, p, times[t]);
                     const double idle_s = play_split(kind, &shape, times[t]);
-                    if (fabs(idle_s - expected_s) > 1e-9 * m)
+                    if (!(fabs(idle_s - expected_s) <= 1e-9 * m))
                         print_message("%s p %u m %u: %g, not %g\n", form->name, p, m, idle_s,
                                       expected_s);
                     assert_true(fabs(idle_s - expected_s) <= 1e-9 * m);

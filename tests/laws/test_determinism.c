@@ -118,7 +118,7 @@ static bool draws_alike(const struct law_play *p, uint32_t a, const struct law_p
             continue;
         const struct op_times s = law_times(p, a, i), t = law_times(q, b, i);
         const double ratio = (s.finish_s - s.begin_s) / x_s * y_s / (t.finish_s - t.begin_s);
-        if (fabs(ratio - 1.0) > 1e-6) /* durations are differences of times; sigma is 5 % */
+        if (!(fabs(ratio - 1.0) <= 1e-6)) /* durations are differences of times; sigma is 5 % */
             return false;
     }
     return true;

@@ -23,7 +23,7 @@ static void run(const struct job_case *job, uint64_t seed, bool step_by_step,
 
 static void near(double a, double b, double scale, const char *what, uint64_t seed)
 {
-    if (fabs(a - b) > 1e-9 * fmax(scale, 1.0))
+    if (!(fabs(a - b) <= 1e-9 * fmax(scale, 1.0)))
         fail_msg("seed %lu: %s %.12g, step by step %.12g", (unsigned long)seed, what, a, b);
 }
 

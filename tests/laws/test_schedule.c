@@ -77,7 +77,7 @@ static bool messages_agree(const struct order *order, uint8_t kind)
 
 static bool close_to(double a, double b)
 {
-    return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b));
+    return fabs(a - b) <= 1e-9 * fmin(fabs(a), fabs(b));
 }
 
 static bool bubble_holds(const struct schedule_kind *kind, const struct schedule_shape *shape,

@@ -153,7 +153,7 @@ static void traffic_is_that_of_the_paper(void **state)
         for (uint64_t n = 2; n <= 8; n *= 2) {
             const double expected = rows[i].factor * (double)(n - 1) / (double)n;
             const double ratio = sent_ratio(sharding_find(rows[i].name), n);
-            if (fabs(ratio - expected) > 1e-6) {
+            if (!(fabs(ratio - expected) <= 1e-6)) {
                 print_message("%s on %" PRIu64 ": %.9g instead of %.9g\n", rows[i].name, n, ratio,
                               expected);
             }

@@ -17,8 +17,7 @@ void search_machine_keep(struct arena *arena, struct search_machine *m, const st
     if (!m->found && !m->near)
         return;
     m->leader = search_weeks_keep(arena, m->found ? &s->leaders[0] : &s->near);
-    if (m->near)
-        m->missed = search_terms_broken(&s->question.terms, &m->leader);
+    m->missed = search_terms_broken(&s->question.terms, &m->leader);
 }
 
 const char *search_machine_missed(const struct search_machine *m)

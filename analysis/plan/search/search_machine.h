@@ -11,7 +11,7 @@ struct search_machine {
     bool too_many;           /* GPUs: it was not searched */
     bool found;              /* a layout fits and keeps the terms: `leader` */
     bool near;               /* one fits, and none keeps the terms: `leader` is the fastest */
-    enum search_fate missed; /* the term that `near` misses */
+    enum search_fate missed; /* the term that `near` misses; FATE_OPEN: it was found */
     bool stopped;
     bool unbeaten, first; /* no other is as fast and as cheap a token; the best by the objective */
     struct search_leader leader;

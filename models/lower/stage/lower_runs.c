@@ -105,14 +105,6 @@ static uint32_t list_units(const struct runs *r, const struct units *units, stru
     return n;
 }
 
-static size_t lists_room(const struct units *units, uint32_t first, uint32_t count)
-{
-    size_t room = count;
-    for (uint32_t i = 0; i < count; i++)
-        room += units->rows[first + i].again;
-    return room;
-}
-
 static uint64_t key_of(const struct lowering *l, const struct piece_list *const *lists,
                        uint32_t count)
 {
@@ -127,9 +119,10 @@ static struct written_run *find(struct runs *r, const struct units *units, struc
                                 enum pass_kind kind)
 {
     const struct arena_mark mark = arena_mark(r->l->arena);
-    const struct piece_list **lists =
-        ARENA_ARRAY(r->l->arena, const struct piece_list *, lists_room(units, of.first, of.count));
+    const uint32_t room = of.count + units->count; /* no unit runs again twice */
+    const struct piece_list **lists = ARENA_ARRAY(r->l->arena, const struct piece_list *, room);
     const uint32_t n = list_units(r, units, of, kind, lists);
+    CHECK(n <= room);
     const uint64_t key = key_of(r->l, lists, n);
     for (struct written_run *w = r->first; w != NULL; w = w->later) {
         if (w->run.key == key) {

@@ -1,4 +1,6 @@
 /* The rules of torchtitan, one layout by hand on either side of each. */
+#include <stdio.h>
+
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/analysis/exchange/launch_expect.h"
@@ -87,6 +89,38 @@ static void torchtitan_dims(void **state)
     expect_refuses(titan, &c, "Invalid parallel dims");
 }
 
+/* "alltoall" passes keys and values from rank to rank, "allgather" gathers them; it has no exchange
+ * of heads. */
+static void torchtitan_context(void **state)
+{
+    static const struct {
+        enum cp_method method;
+        uint64_t ranks;
+        const char *rotates, *refused;
+    } rows[] = {{CP_RING, 2, "alltoall", NULL},
+                {CP_RING, 4, "alltoall", NULL},
+                {CP_ALL_GATHER, 2, "allgather", NULL},
+                {CP_ALL_TO_ALL, 2, NULL, "keys and values are gathered"}};
+    const struct launch_kind *titan = &launch_torchtitan;
+    struct configuration c = expect_base->configuration;
+    assert_false(expect_has_line(titan, &c, "--parallelism.context_parallel_rotate_method"));
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char line[96];
+        c = expect_base->configuration;
+        c.layout.cp = rows[i].ranks;
+        c.layout.dp /= rows[i].ranks;
+        c.layout.context.method = (int)rows[i].method;
+        if (rows[i].refused != NULL) {
+            expect_refuses(titan, &c, rows[i].refused);
+            continue;
+        }
+        expect_takes(titan, &c);
+        snprintf(line, sizeof line, "--parallelism.context_parallel_rotate_method %s",
+                 rows[i].rotates);
+        assert_true(expect_has_line(titan, &c, line));
+    }
+}
+
 static void torchtitan_pipelines(void **state)
 {
     const struct launch_kind *titan = &launch_torchtitan;
@@ -129,6 +163,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(torchtitan_converters),
         cmocka_unit_test(torchtitan_dims),
+        cmocka_unit_test(torchtitan_context),
         cmocka_unit_test(torchtitan_pipelines),
     };
     return cmocka_run_group_tests(tests, expect_open, expect_close);

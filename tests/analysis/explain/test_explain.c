@@ -38,7 +38,7 @@ static void close_sample(struct fixture *f)
 
 static void near(double value, double wanted)
 {
-    if (fabs(value - wanted) > 1e-12 * fmax(1.0, fabs(wanted)))
+    if (!(fabs(value - wanted) <= 1e-12 * fmax(1.0, fabs(wanted))))
         fail_msg("%.15g, wanted %.15g", value, wanted);
 }
 

@@ -175,7 +175,7 @@ static void compare(struct traced *t, const struct fault *fault, struct trace_co
 /* Sums of some hundred spans, each cut to nanoseconds. */
 static void alike(double a, double b)
 {
-    if (fabs(a - b) > 1e-5 * b + ROUNDING_S)
+    if (!(fabs(a - b) <= 1e-5 * b + ROUNDING_S))
         fail_msg("%.12g beside %.12g", a, b);
 }
 

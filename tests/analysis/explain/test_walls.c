@@ -9,7 +9,7 @@
 
 static void near(double value, double wanted, double relative)
 {
-    if (fabs(value - wanted) > relative * fabs(wanted))
+    if (!(fabs(value - wanted) <= relative * fabs(wanted)))
         fail_msg("%.10g, wanted %.10g", value, wanted);
 }
 

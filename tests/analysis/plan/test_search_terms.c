@@ -253,6 +253,37 @@ static void machines_are_ranked(void **state)
     arena_destroy(draws);
 }
 
+/* A machine on which none keeps the terms says which of them its fastest misses, the deadline
+ * first. */
+static void machines_say_what_they_miss(void **state)
+{
+    static const struct configuration base = {.cluster.gpus = 8};
+    static struct search_row row;
+    static const struct {
+        double days, usd;
+        const char *missed;
+    } rows[] = {{2.0, 5.0, "deadline"}, {1.0, 5.0, "budget"}, {2.0, 4.0, "deadline"}};
+    struct arena *arena = arena_create();
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct search_leader leader = {
+            .row = &row, .training_s = rows[i].days * 86400.0, .training_usd = rows[i].usd};
+        struct search search = {.base = &base, .has_near = true, .near = leader};
+        struct search_machine machine = {0};
+        search.question.terms = (struct search_terms){.deadline_s = 86400.0, .budget_usd = 4.0};
+        search_machine_keep(arena, &machine, &search);
+        assert_string_equal(search_machine_missed(&machine), rows[i].missed);
+        assert_true(machine.near && !machine.found && machine.gpus == 8);
+        assert_true(machine.leader.training_s == leader.training_s);
+    }
+    struct search none = {.base = &base};
+    struct search_machine machine = {0};
+    search_machine_keep(arena, &machine, &none);
+    assert_string_equal(search_machine_missed(&machine), "memory");
+    machine.too_many = true;
+    assert_string_equal(search_machine_missed(&machine), "gpus");
+    arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -262,6 +293,7 @@ int main(void)
         cmocka_unit_test(headroom_is_memory_that_stays_free),
         cmocka_unit_test(nothing_stands_before_the_front),
         cmocka_unit_test(machines_are_ranked),
+        cmocka_unit_test(machines_say_what_they_miss),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,8 +27,32 @@ static void test_shares_tile_the_study(void **state)
                 }
 }
 
+/* Without a confidence shards are as large: points that do not come out even are cut among all, to
+ * a replication each. */
+static void test_shares_are_even(void **state)
+{
+    struct study_options options = {0};
+    struct study study = {.options = &options};
+    for (unsigned n = 1; n <= 9; n++)
+        for (study.point_count = 1; study.point_count <= 20; study.point_count++)
+            for (options.seeds = 1; options.seeds <= 11; options.seeds++) {
+                size_t most = 0, least = SIZE_MAX;
+                for (unsigned i = 1; i <= n; i++) {
+                    size_t played = 0;
+                    for (size_t p = 0; p < study.point_count; p++)
+                        played += study_share(&study, (struct shard){i, n}, p).count;
+                    most = played > most ? played : most;
+                    least = played < least ? played : least;
+                }
+                assert_true(most - least <= study.point_count % n);
+            }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shares_tile_the_study)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shares_tile_the_study),
+        cmocka_unit_test(test_shares_are_even),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -174,6 +174,9 @@ static void test_overrides(void **state)
     request.stall_s = 0.0;                                                    /* given, and free */
     checkpoint_plan_build(&c, t, &request, &plan);
     assert_true(plan.levels[0].stall_s == 0.0);
+    request.persist_s = 0.0; /* durable at once */
+    checkpoint_plan_build(&c, t, &request, &plan);
+    assert_true(plan.levels[1].persist_s == 0.0 && plan.levels[1].transfer_s == 0.0);
     condition_destroy(t);
 }
 

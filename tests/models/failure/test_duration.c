@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "models/duration/duration.h"
+#include "models/duration/duration_solve.h"
 #include "sim/units.h"
 #include "tests/test.h"
 
@@ -27,7 +28,7 @@ enum {
 
 static int close_to(double a, double b, double relative)
 {
-    return fabs(a - b) <= relative * fmax(fabs(a), fabs(b));
+    return fabs(a - b) <= relative * fmin(fabs(a), fabs(b));
 }
 
 static void test_quantile_of_survival(void **state)
@@ -183,6 +184,30 @@ static void test_density(void **state)
     }
 }
 
+/* A law of the logarithm of time with tails w / (w + |y|) / 2, narrow and heavy: a step of Newton
+ * leaps over the quantile and back, so that what is found stands on the bounds. */
+#define HEAP_WIDTH 0.01
+static void heap_tail(const struct duration_law_tail *law, double x, bool below, double *tail,
+                      double *density)
+{
+    const double y = log(x), far = HEAP_WIDTH + fabs(y), lesser = 0.5 * HEAP_WIDTH / far;
+    *tail = below == (y < 0.0) ? lesser : 1.0 - lesser;
+    *density = 0.5 * HEAP_WIDTH / (far * far * x);
+}
+
+static void test_solve_between_bounds(void **state)
+{
+    const struct duration_law_tail law = {.tail = heap_tail};
+    const double tails[] = {0.2, 0.4, 0.5};
+    for (double start = -20.0; start <= 20.0; start += 0.25) {
+        for (unsigned i = 0; i < sizeof tails / sizeof tails[0]; i++) {
+            const double y = HEAP_WIDTH * (0.5 / tails[i] - 1.0);
+            assert_true(close_to(duration_solve(&law, tails[i], exp(start)), exp(-y), 1e-9));
+            assert_true(close_to(duration_solve(&law, 1.0 - tails[i], exp(start)), exp(y), 1e-9));
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,6 +220,7 @@ int main(void)
         cmocka_unit_test(test_fixed),
         cmocka_unit_test(test_all_laws),
         cmocka_unit_test(test_density),
+        cmocka_unit_test(test_solve_between_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

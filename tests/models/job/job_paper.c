@@ -16,7 +16,7 @@ void job_paper_make(struct job_case *job, double work_s)
 
 void job_paper_near(double value, double expected)
 {
-    if (fabs(value - expected) > 1e-9)
+    if (!(fabs(value - expected) <= 1e-9))
         fail_msg("%.12g, expected %.12g", value, expected);
 }
 

@@ -108,7 +108,7 @@ static void test_starts_anew_as_reckoned(void **state)
         job.spec.checkpoint.keep = 8;
         assert_true(job_starts_anew(&job.spec, 3 * HOUR, 30 * DAY, &anew) || law == DURATION_FIXED);
         double played = starts_played(&job, &job.causes[2], 3 * HOUR, RUNS);
-        if (fabs(played - anew.times) > 0.1 * anew.times + 4.0 * sqrt(anew.times / RUNS))
+        if (!(fabs(played - anew.times) <= 0.1 * anew.times + 4.0 * sqrt(anew.times / RUNS)))
             fail_msg("law %d: %.3f reckoned, %.3f played", law, anew.times, played);
         if (anew.keep > 8.0) {
             job.spec.checkpoint.keep = (uint64_t)anew.keep;
@@ -137,7 +137,7 @@ static void test_unreadable_as_reckoned(void **state)
     assert_true(fabs(anew.ratio - 0.01) < 1e-15 && fabs(anew.times - 0.9) < 1e-12);
     assert_true(anew.keep == 4.0); /* .1^3 of 90 is .09 */
     const double played = starts_played(&job, NULL, 10 * MINUTE, RUNS);
-    if (fabs(played - 0.9) > 0.1 * 0.9 + 4.0 * sqrt(0.9 / RUNS))
+    if (!(fabs(played - 0.9) <= 0.1 * 0.9 + 4.0 * sqrt(0.9 / RUNS)))
         fail_msg("0.9 reckoned, %.3f played", played);
     job.spec.checkpoint.keep = 4;
     assert_false(job_starts_anew(&job.spec, 10 * MINUTE, 30 * DAY, &anew));
@@ -175,7 +175,7 @@ static void test_clean_and_unreadable(void **state)
     played.causes[0].mtbf_s *= 1e6;
     played.causes[1].mtbf_s *= 1e6;
     const double starts = starts_played(&played, &played.causes[2], HOUR, RUNS);
-    if (fabs(starts - anew.times) > 0.1 * anew.times + 4.0 * sqrt(anew.times / RUNS))
+    if (!(fabs(starts - anew.times) <= 0.1 * anew.times + 4.0 * sqrt(anew.times / RUNS)))
         fail_msg("%.3f reckoned, %.3f played", anew.times, starts);
     job.spec.checkpoint.keep = 18;
     assert_false(job_starts_anew(&job.spec, HOUR, 30 * DAY, &anew));

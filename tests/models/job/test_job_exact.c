@@ -23,7 +23,7 @@ static double segment_variance(const struct daly_row *row)
 
 static void check_mean(const struct job_sample *sample, double expected_s)
 {
-    if (fabs(sample->mean - expected_s) > 3.0 * sample->error) {
+    if (!(fabs(sample->mean - expected_s) <= 3.0 * sample->error)) {
         fail_msg("mean %.6f h, expected %.6f h, standard error %.6f h", sample->mean / HOUR,
                  expected_s / HOUR, sample->error / HOUR);
     }
@@ -73,7 +73,7 @@ static void test_variance(void **state)
         double segments = daly_rows[i].work / daly_rows[i].tau;
         double ratio = sample.variance / (segments * segment_variance(&daly_rows[i]) * HOUR * HOUR);
         double width = 3.0 * sqrt((2.0 + 2.0) / (REPLICATIONS - 1));
-        if (fabs(ratio - 1.0) > width)
+        if (!(fabs(ratio - 1.0) <= width))
             fail_msg("row %u: variance %.4f of the exact one, +- %.4f allowed", i, ratio, width);
         job_case_free(&job);
     }
@@ -177,7 +177,7 @@ static void test_spares(void **state)
             squares += delta * (share - mean);
         }
         double error = sqrt(squares / (RUNS - 1) / RUNS);
-        if (fabs(mean - expected) > 3.0 * error)
+        if (!(fabs(mean - expected) <= 3.0 * error))
             fail_msg("stalled %.5f +- %.5f, expected %.5f", mean, error, expected);
         assert_true(error < 0.0005);
         job_case_free(&job);
@@ -209,7 +209,7 @@ static void test_renewal_of_one(void **state)
         squares += (double)out.failures * (double)out.failures / RUNS;
     }
     double error = sqrt((squares - failures * failures) / RUNS), expected = 54 * DAY / each;
-    if (fabs(failures - expected) > 3.0 * error)
+    if (!(fabs(failures - expected) <= 3.0 * error))
         fail_msg("%.2f failures +- %.2f, expected %.2f", failures, error, expected);
     job_case_free(&job);
 }
@@ -238,7 +238,7 @@ static void test_rsc1(void **state)
     for (unsigned i = 0; i < 3; i++) {
         double m = 24.0 / (6.50e-3 * cases[i].gpus / 8), simulated;
         double exact = ettr(m, cases[i].tau, 0.0, 1.0 / 12, &simulated);
-        if (fabs(exact - cases[i].exact) > 0.001 || fabs(simulated - cases[i].exact) > 0.001)
+        if (!(fabs(exact - cases[i].exact) <= 0.001 && fabs(simulated - cases[i].exact) <= 0.001))
             fail_msg("ETTR %.4f, simulated %.4f, expected %.3f", exact, simulated, cases[i].exact);
     }
 }
@@ -256,7 +256,7 @@ static void test_llama3(void **state)
         double simulated, delta = cases[i].stall_s / HOUR;
         double tau = checkpoint_optimum_s(delta, m);
         double exact = ettr(m, tau, delta, cases[i].restart_min * MINUTE / HOUR, &simulated);
-        if ((exact > 0.9) != cases[i].reached || fabs(simulated - exact) > 0.002) {
+        if ((exact > 0.9) != cases[i].reached || !(fabs(simulated - exact) <= 0.002)) {
             fail_msg("%.0f s, %.0f min: %.4f, simulated %.4f", cases[i].stall_s,
                      cases[i].restart_min, exact, simulated);
         }

@@ -36,7 +36,7 @@ static void ends_at(const struct job_case *job, double wall_s, struct job_result
         job_run(&spec, job->conditions, 1,
                 &(struct job_observer){.step_by_step = step_by_step != 0}, out);
         job_case_check(job, out);
-        if (fabs(out->wall_s - wall_s) > 1e-9)
+        if (!(fabs(out->wall_s - wall_s) <= 1e-9))
             fail_msg("%.12g s, expected %.12g", out->wall_s, wall_s);
     }
 }

@@ -12,7 +12,7 @@ enum {
 
 static void near_count(double counted, double ratio, double of)
 {
-    if (fabs(counted - ratio * of) > 4.5 * sqrt(ratio * (1.0 - ratio) * of))
+    if (!(fabs(counted - ratio * of) <= 4.5 * sqrt(ratio * (1.0 - ratio) * of)))
         fail_msg("%g of %g, expected a share of %g", counted, of, ratio);
 }
 
@@ -117,7 +117,7 @@ static void test_replica_comes_back(void **state)
         job_run(&spec, job.conditions, 1, &observer, &out);
         job_case_check(&job, &out);
         const double wall_s = 45 + 10.0 * (rows[i].alone + rows[i].both);
-        if (fabs(out.wall_s - wall_s) > 1e-9)
+        if (!(fabs(out.wall_s - wall_s) <= 1e-9))
             fail_msg("row %u: %g s, expected %g", i, out.wall_s, wall_s);
         assert_true(fabs(out.badput_s[BADPUT_lost_work] - 5.0) < 1e-9);
         const bool taken = rows[i].spares > 0 && rows[i].repair_s > 0.0;
@@ -148,7 +148,7 @@ static void test_replicas_return(void **state)
         job_case_save(&job, 10000.0, 0.0, 0.0);
         job_case_trace(&job, events, 2, UNIT_NODE);
         job_case_play(&job, 1, &out);
-        if (fabs(out.wall_s - rows[i].wall_s) > 1e-9)
+        if (!(fabs(out.wall_s - rows[i].wall_s) <= 1e-9))
             fail_msg("row %u: %g s, expected %g", i, out.wall_s, rows[i].wall_s);
         job_case_free(&job);
     }

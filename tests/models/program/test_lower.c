@@ -11,7 +11,7 @@
 
 static bool close_to(double a, double b)
 {
-    return fabs(a - b) <= 1e-12 * fmax(fabs(a), fabs(b));
+    return fabs(a - b) <= 1e-12 * fmin(fabs(a), fabs(b));
 }
 
 static double parameters_of(const struct configuration *c)

@@ -37,7 +37,7 @@ static struct configuration adapter_case(int kind, const struct sharding_kind *s
 
 static void near(double value, double wanted)
 {
-    assert_true(fabs(value - wanted) <= 1e-12 * fmax(fabs(value), fabs(wanted)));
+    assert_true(fabs(value - wanted) <= 1e-12 * fmin(fabs(value), fabs(wanted)));
 }
 
 static double held(const struct written *w, enum tenant tenant)

@@ -21,7 +21,7 @@ static bool by_bytes(const struct kernel_profile *profile, const struct gpu_spec
 
 static void near(double value, double expected)
 {
-    if (fabs(value - expected) > 1e-12 * fabs(expected))
+    if (!(fabs(value - expected) <= 1e-12 * fabs(expected)))
         fail_msg("%.12g, expected %.12g", value, expected);
 }
 

@@ -52,7 +52,7 @@ static struct named of(const struct configuration *c, uint32_t stage, const char
 
 static void is(double value, double wanted)
 {
-    if (fabs(value - wanted) > 1e-9 * fmax(fabs(value), fabs(wanted))) {
+    if (!(fabs(value - wanted) <= 1e-9 * fmin(fabs(value), fabs(wanted)))) {
         print_message("%.17g instead of %.17g\n", value, wanted);
         fail();
     }

@@ -16,7 +16,7 @@ struct sums {
 
 static bool close_to(double a, double b)
 {
-    return fabs(a - b) <= 1e-12 * fmax(fabs(a), fabs(b));
+    return fabs(a - b) <= 1e-12 * fmin(fabs(a), fabs(b));
 }
 
 /* Of the only stage: ops of a phase, of all names or of one. */

@@ -64,7 +64,7 @@ static struct op_cost cost_of(const struct configuration *c, const char *name)
 
 static void near(double value, double wanted)
 {
-    if (fabs(value - wanted) > 1e-9 * fmax(fabs(value), fabs(wanted)))
+    if (!(fabs(value - wanted) <= 1e-9 * fmin(fabs(value), fabs(wanted))))
         fail_msg("%.17g is not %.17g", value, wanted);
 }
 

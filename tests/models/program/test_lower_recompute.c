@@ -16,7 +16,7 @@
 
 static bool close_to(double a, double b)
 {
-    return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b));
+    return fabs(a - b) <= 1e-9 * fmin(fabs(a), fabs(b));
 }
 
 static struct configuration deep_case(uint64_t layers, uint64_t pp, uint64_t microbatches)

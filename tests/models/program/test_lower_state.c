@@ -43,7 +43,7 @@ static double held(const struct configuration *c, enum tenant tenant)
 
 static void near(double value, double wanted)
 {
-    assert_true(fabs(value - wanted) <= 1e-12 * fmax(fabs(value), fabs(wanted)));
+    assert_true(fabs(value - wanted) <= 1e-12 * fmin(fabs(value), fabs(wanted)));
 }
 
 /* Rows and columns: of a layer one matrix for queries, keys and values each, as wide as the model;

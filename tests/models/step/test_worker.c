@@ -13,7 +13,7 @@
 
 static void near(double value, double expected)
 {
-    if (fabs(value - expected) > 1e-12 * fmax(1.0, fabs(expected))) {
+    if (!(fabs(value - expected) <= 1e-12 * fmax(1.0, fabs(expected)))) {
         print_message("%.17g instead of %.17g\n", value, expected);
         fail();
     }

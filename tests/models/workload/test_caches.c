@@ -86,7 +86,7 @@ static double moved(const struct layer *layer, const char *name)
 
 static void near(double value, double wanted)
 {
-    if (fabs(value - wanted) > 1e-12 * fabs(wanted))
+    if (!(fabs(value - wanted) <= 1e-12 * fabs(wanted)))
         fail_msg("%.17g is not %.17g", value, wanted);
 }
 

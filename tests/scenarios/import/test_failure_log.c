@@ -32,7 +32,7 @@ static void expect_row(const struct failure_log *log, unsigned row, double at_s,
                        unsigned unit, const char *cause)
 {
     const struct failure_record *r = &log->rows[row];
-    if (fabs(r->at_s - at_s) > 1e-3 || r->unit_kind != kind || r->unit != unit)
+    if (!(fabs(r->at_s - at_s) <= 1e-3) || r->unit_kind != kind || r->unit != unit)
         fail_msg("row %u: %g s, kind %d, unit %u", row, r->at_s, r->unit_kind, (unsigned)r->unit);
     assert_string_equal(r->cause, cause);
 }

@@ -77,7 +77,7 @@ static void refused(const char *why)
 
 static void step_is(enum mllog_source source, double step_s, unsigned samples)
 {
-    if (fabs(steps[source].step_s - step_s) > 1e-9 * step_s || steps[source].samples != samples)
+    if (!(fabs(steps[source].step_s - step_s) <= 1e-9 * step_s) || steps[source].samples != samples)
         fail_msg("source %d: %.9g s of %u", (int)source, steps[source].step_s,
                  steps[source].samples);
 }

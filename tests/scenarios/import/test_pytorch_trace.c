@@ -84,7 +84,7 @@ static void has_point(const struct pytorch_trace *trace, const char *wanted, dou
         point_print(&trace->points[i].point, line);
         if (strcmp(line, wanted) != 0)
             continue;
-        if (fabs(trace->points[i].measurement.median_s - s) > 1e-12)
+        if (!(fabs(trace->points[i].measurement.median_s - s) <= 1e-12))
             fail_msg("%s: %g s", line, trace->points[i].measurement.median_s);
         return;
     }

@@ -321,6 +321,8 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
     expect 0 plan $small --tokens 1T --vary cluster.gpus=8,16,32 --json
     [ "$(jq -c '[.machines[].gpus]' out)" = "[8,16,32]" ]
     jq -e '[.machines[].training_days] | . == (sort | reverse)' out
+    jq -e '[.machines[] | .training_days * 86400 * .layout.tokens_per_s / 1e12 | . > 0.999999 and . < 1.000001] | all' out
+    jq -e '[.machines[] | .training_usd == .layout.training_usd and .training_usd > 0] | all' out
     step=$(jq '.machines[1].layout.step_time_s' out)
     # shellcheck disable=SC2086
     expect 0 plan $small --tokens 1T --json

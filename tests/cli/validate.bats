@@ -26,6 +26,27 @@ load helper
     said "whole steps"
 }
 
+@test "a step is measured as seconds, or as the tokens of a GPU in each of them" {
+    python3 - "$SCENARIOS/../tests/validation/steps.csv" <<'PY'
+import csv, sys
+rows = csv.DictReader(open(sys.argv[1]))
+row = next(r for r in rows if r["step_time_s"] and r["source"] == "vtrain")
+per_s = int(row["global_batch"]) * int(row["seq_len"]) / (int(row["gpus"]) * float(row["step_time_s"]))
+with open("both.csv", "w", newline="") as file:
+    out = csv.DictWriter(file, rows.fieldnames)
+    out.writeheader()
+    out.writerow(row | {"row_id": "seconds", "tokens_per_s_per_gpu": ""})
+    out.writerow(row | {"row_id": "tokens", "step_time_s": "", "tokens_per_s_per_gpu": per_s})
+PY
+    expect 0 "$ORRERY" validate both.csv --csv
+    python3 - <<'PY'
+import csv
+rows = [r for r in csv.DictReader(open("out")) if r["metric"] == "step_time"]
+(a, b) = (float(r["measured"]) for r in rows)
+assert {r["row_id"] for r in rows} == {"seconds", "tokens"} and abs(a / b - 1) < 1e-6, rows
+PY
+}
+
 @test "a catalogue of the one card that a row is of says what the whole one says" {
     cp -r "$SCENARIOS/catalogue" one
     awk '/^[a-z0-9]/ {kept = /^h100-80gb-sxm:/} kept' "$SCENARIOS/catalogue/gpus.yaml" >one/gpus.yaml

@@ -393,6 +393,18 @@ static void test_capacity(void **state)
     assert_null(one[1].key);
 }
 
+/* All GPUs of the nodes, or as many as are stated. */
+static void test_gpus(void **state)
+{
+    struct configuration c = sized(1, 1, 1, 1, 1);
+    c.cluster.nodes = 3;
+    c.cluster.node.gpus = 8;
+    c.cluster.gpus = 0;
+    assert_true(configuration_gpus(&c) == 24);
+    c.cluster.gpus = 20;
+    assert_true(configuration_gpus(&c) == 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -403,7 +415,7 @@ int main(void)
         cmocka_unit_test(test_model),           cmocka_unit_test(test_dense),
         cmocka_unit_test(test_hostile_numbers), cmocka_unit_test(test_capacity),
         cmocka_unit_test(test_even_stages),     cmocka_unit_test(test_given_stages_even),
-        cmocka_unit_test(test_recompute),
+        cmocka_unit_test(test_recompute),       cmocka_unit_test(test_gpus),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

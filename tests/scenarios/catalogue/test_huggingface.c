@@ -431,7 +431,8 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-    static const char *const names[] = {"llama.json", "gpt2.json", "bad.json", "m.json", "q.json"};
+    static const char *const names[] = {"llama.json", "gpt2.json", "gemma.json", "bad.json",
+                                        "m.json",     "q.json",    "rope.json"};
     char path[256];
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, names[i]);

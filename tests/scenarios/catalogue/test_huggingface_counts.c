@@ -269,9 +269,36 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
+/* A language model of several parts is read where its object says which it is; an object beside a
+ * type that is known is left alone. */
+static void test_text_config(void **state)
+{
+    static const struct {
+        const char *members, *says;
+    } rows[] = {
+        {"\"model_type\": \"gemma3\"", "unknown \"model_type\" 'gemma3'"},
+        {"\"model_type\": \"gemma3\", \"text_config\": 3", "unknown \"model_type\" 'gemma3'"},
+        {"\"model_type\": \"gemma3\", \"text_config\": {}", "only the language model is read"},
+        {"\"model_type\": \"llava\", \"text_config\": {}", "unknown \"model_type\" 'llava'"},
+        {"\"model_type\": \"llava\", \"text_config\": {\"model_type\": \"llama\"}",
+         "only the language model is read"},
+        {"\"model_type\": \"llama\", \"text_config\": {\"model_type\": \"qwen2\"}",
+         "\"num_hidden_layers\" is missing"},
+    };
+    char json[256];
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        snprintf(json, sizeof json, "{%s}", rows[i].members);
+        write_file("m.json", json);
+        struct scenario *scenario = read_with("hf: m.json");
+        assert_non_null(strstr(scenario->diagnostics.problems[0].text, rows[i].says));
+        scenario_destroy(scenario);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_text_config),
         cmocka_unit_test(test_published_counts),
         cmocka_unit_test(test_decisive_members),
         cmocka_unit_test(test_blocks),

@@ -282,6 +282,17 @@ static void test_json(void **state)
     refused(NCCL(DEVICES("2"), ""), NULL, "no row that a step can use");
 }
 
+static void test_json_lacks_nothing(void **state)
+{
+    static const char *const names[] = {"\"size\"", "\"type\"", "\"time\"", "\"alg_bw\"",
+                                        "\"bus_bw\""};
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char text[] = NCCL(DEVICES("2"), RESULT("0.0"));
+        strstr(text, names[i])[1] = 'x';
+        refused(text, NULL, "a result without size, type, time and bandwidths");
+    }
+}
+
 /* What each program of nccl-tests prints under redop and root (TimeTest in src/NAME.cu), with its
  * factor of busbw among four in hundredths; each is taken as itself, and as no other one. */
 static const struct {
@@ -417,6 +428,7 @@ int main(void)
         cmocka_unit_test(test_launchers_prefixes),
         cmocka_unit_test(test_the_table_tells_its_collective),
         cmocka_unit_test(test_json),
+        cmocka_unit_test(test_json_lacks_nothing),
         cmocka_unit_test(test_a_collective_is_taken_as_itself_alone),
         cmocka_unit_test(test_what_does_not_agree_is_refused_with_its_line),
         cmocka_unit_test(test_hostile_texts_are_refused),

@@ -47,7 +47,8 @@ static const struct base {
     {"units", "", BF16, PLAIN ", sharding: fsdp", "torchtitan", NULL, 4},
     {"hybrid", ", window: 512", BF16, PLAIN ", sharding: hsdp", "torchtitan", NULL, 4},
     {"both ways", "", BF16 ", causal: false",
-     "tp: 1, pp: 1, cp: 2, vpp: 1, schedule: 1f1b, microbatch: 1, recompute: none, "
+     "tp: 1, pp: 1, cp: 2, cp_method: ring, vpp: 1, schedule: 1f1b, microbatch: 1, recompute: "
+     "none, "
      "sharding: zero-1, sequence_parallel: false",
      "megatron", NULL, 4},
     {"pipeline", "", FP8,

@@ -27,6 +27,7 @@ enum trace_group {
 struct trace_feature {
     enum trace_group group;
     enum span_kind kind;
+    enum span_role role;
     enum span_direction does, during;
     double log_time, log_amount; /* NAN: not told */
 };
@@ -73,6 +74,7 @@ static struct trace_feature *features_of(struct arena *arena, struct trace_list 
         out[i] = (struct trace_feature){
             .group = group_of(s->kind),
             .kind = s->kind,
+            .role = s->role,
             .does = s->does,
             .during = s->during,
             .log_time = s->busy_s > 0.0 ? log(s->busy_s) : NAN,
@@ -95,10 +97,15 @@ static bool opposed(enum span_direction a, enum span_direction b)
     return a != SPAN_EITHER && b != SPAN_EITHER && a != b;
 }
 
+static bool other_role(enum span_role a, enum span_role b)
+{
+    return a != SPAN_ANY && b != SPAN_ANY && a != b;
+}
+
 static double pair_cost(const struct trace_feature *a, const struct trace_feature *b)
 {
     if (a->group != b->group || a->group == GROUP_UNKNOWN || opposed(a->does, b->does) ||
-        opposed(a->during, b->during))
+        opposed(a->during, b->during) || other_role(a->role, b->role))
         return INFINITY;
     const double amount = apart(a->log_amount, b->log_amount, AMOUNT_MOST);
     return (a->kind != b->kind ? PAIR_KINDS : 0.0) + (amount > AMOUNT_SAME ? amount : 0.0) +

@@ -2,9 +2,10 @@
  *
  * The cheapest alignment: a pair of one group costs what its two differ in kind, amount and time,
  * as far as these count; a span that is left over costs PAIR_GAP; spans of different groups, of
- * opposed passes, and such whose kind is not known make no pair. By dynamic programming in linear
- * memory (Hirschberg, A linear space algorithm for computing maximal common subsequences, CACM
- * 18(6), 1975). Of alignments as cheap as each other it takes the same one always. */
+ * different roles, of opposed passes, and such whose kind is not known make no pair. By dynamic
+ * programming in linear memory (Hirschberg, A linear space algorithm for computing maximal common
+ * subsequences, CACM 18(6), 1975). Of alignments as cheap as each other it takes the same one
+ * always. */
 #ifndef ORRERY_ANALYSIS_EXPLAIN_TRACE_ALIGN_H
 #define ORRERY_ANALYSIS_EXPLAIN_TRACE_ALIGN_H
 

@@ -6,11 +6,17 @@
 
 #include "sim/check.h"
 
+/* Of rows with the ranks of the experts: the one of a phase that came last. */
+struct trace_exchange {
+    enum span_role role; /* SPAN_ANY: none yet */
+    uint16_t microbatch, layer;
+};
 struct simulating {
     const struct program *program;
     const struct op *op;
     struct trace_span *spans; /* NULL: count only */
     uint32_t count;
+    struct trace_exchange last[PHASE_COUNT];
 };
 
 static enum span_kind kind_of(const struct op_kernel *kernel)
@@ -55,6 +61,32 @@ static enum span_direction does(enum phase phase, const char *name)
     return phase == PHASE_BACKWARD && strstr(name, "grad") != NULL ? SPAN_BACKWARD : SPAN_EITHER;
 }
 
+static bool tells_half(enum span_kind kind)
+{
+    return !span_communicates(kind) || kind == SPAN_ALL_TO_ALL;
+}
+
+/* Of a layer's two exchanges in each pass the first dispatches: rows, or gradients of what was
+ * combined. Two passes of one phase never interleave. */
+static enum span_role exchange_role(struct simulating *s)
+{
+    struct trace_exchange *last = &s->last[s->op->phase];
+    const bool second = last->role == SPAN_DISPATCH && last->microbatch == s->op->microbatch &&
+                        last->layer == s->op->layer;
+    *last = (struct trace_exchange){second ? SPAN_COMBINE : SPAN_DISPATCH, s->op->microbatch,
+                                    s->op->layer};
+    return last->role;
+}
+
+static enum span_role role_of(struct simulating *s, enum span_kind kind, const char *name)
+{
+    if (kind == SPAN_ALL_TO_ALL && s->op->stream == STREAM_EP)
+        return exchange_role(s);
+    if (kind != SPAN_GEMM)
+        return SPAN_ANY;
+    return strncmp(name, "expert ", 7) == 0 ? SPAN_GROUPED : SPAN_DENSE;
+}
+
 static void add(struct simulating *s, enum span_kind kind, const char *name, double amount,
                 double begin_s, double finish_s)
 {
@@ -63,8 +95,9 @@ static void add(struct simulating *s, enum span_kind kind, const char *name, dou
     if (s->spans != NULL)
         s->spans[s->count] = (struct trace_span){
             .kind = kind,
+            .role = role_of(s, kind, name),
             .does = span_communicates(kind) ? SPAN_EITHER : does(s->op->phase, name),
-            .during = span_communicates(kind) ? SPAN_EITHER : during(s->op->phase),
+            .during = tells_half(kind) ? during(s->op->phase) : SPAN_EITHER,
             .name = name,
             .stream = stream_names[s->op->stream],
             .phase = phase_names[s->op->phase],

@@ -197,17 +197,19 @@ static double flops_of(const struct step_reading *r, const struct pytorch_event 
     return found != NULL ? pytorch_flops(*found) : 0.0;
 }
 
-/* Schedules that put weight gradients off compute them beside the engine, and pipelines send beside
- * it, so that of products and messages which it did not launch nothing is told. */
+/* Schedules that put weight gradients off compute them beside the engine, and those that overlap
+ * two passes exchange rows there, so that of products and all-to-alls which it did not launch
+ * nothing is told; nor of other messages, because pipelines and buckets send beside it. */
 static enum span_direction during(const struct step_reading *r, const struct pytorch_event *event,
                                   enum span_kind kind)
 {
     const struct pytorch_event *launch = launch_of(r, event);
-    if (launch == NULL || r->backward.count == 0 || span_communicates(kind))
+    const bool exchanges = kind == SPAN_ALL_TO_ALL;
+    if (launch == NULL || r->backward.count == 0 || (span_communicates(kind) && !exchanges))
         return SPAN_EITHER;
     if (in_backward(&r->backward, launch->thread, launch->begin_s))
         return SPAN_BACKWARD;
-    return kind == SPAN_GEMM ? SPAN_EITHER : SPAN_FORWARD;
+    return kind == SPAN_GEMM || exchanges ? SPAN_EITHER : SPAN_FORWARD;
 }
 
 static void set_span(struct step_reading *r, const struct pytorch_event *event, double origin_s,
@@ -217,6 +219,7 @@ static void set_span(struct step_reading *r, const struct pytorch_event *event, 
     *out = (struct trace_span){
         .kind = event->category == PYTORCH_COPY ? SPAN_COPY : told->kind,
         .does = told->does,
+        .role = told->role,
         .during = during(r, event, told->kind),
         .name = event->name,
         .stream = event->stream == PYTORCH_UNTOLD

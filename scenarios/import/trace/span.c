@@ -197,6 +197,24 @@ static const struct direction_word direction_words[] = {
     {"fprop", SPAN_FORWARD},       {"fmhacutlassf", SPAN_FORWARD},
 };
 
+struct role_word {
+    const char *word;
+    enum span_role role;
+};
+/* As above, of products and of all-to-alls. A namespace or a library for groups ("grouped_gemm::",
+ * cuDNN's grouped convolutions) has products of all sorts; a kernel of it may say more. What only
+ * counts rows for a dispatch is compute. */
+static const struct role_word product_roles[] = {
+    {"mgrouped", SPAN_GROUPED},          {"kgrouped", SPAN_GROUPED},  {"groupedgemm::", SPAN_ANY},
+    {"groupeddirect", SPAN_ANY},         {"groupedconv", SPAN_ANY},   {"grouped", SPAN_GROUPED},
+    {"groupproblemshape", SPAN_GROUPED}, {"groupgemm", SPAN_GROUPED}, {"moe", SPAN_GROUPED},
+};
+static const struct role_word exchange_roles[] = {
+    {"epcombine", SPAN_COMBINE}, /* MORI; its arguments are EpDispatchCombineArgs of both */
+    {"dispatch", SPAN_DISPATCH},
+    {"combine", SPAN_COMBINE},
+};
+
 static char small(char c)
 {
     return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
@@ -241,6 +259,26 @@ enum span_direction span_direction_of_kernel(const char *name)
     return SPAN_EITHER;
 }
 
+static enum span_role role_by(const struct role_word *of, unsigned count, const char *name)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (strstr(name, of[i].word) != NULL)
+            return of[i].role;
+    return SPAN_ANY;
+}
+
+enum span_role span_role_of_kernel(const char *name)
+{
+    const enum span_kind kind = span_kind_of_kernel(name);
+    char text[NAME_BYTES];
+    plain(name, text);
+    if (kind == SPAN_GEMM)
+        return role_by(product_roles, COUNT(product_roles), text);
+    if (kind == SPAN_ALL_TO_ALL)
+        return role_by(exchange_roles, COUNT(exchange_roles), text);
+    return SPAN_ANY;
+}
+
 const struct span_told *span_told(struct span_names *names, const char *name)
 {
     uint32_t hash = 2166136261u; /* FNV-1a */
@@ -248,7 +286,8 @@ const struct span_told *span_told(struct span_names *names, const char *name)
         hash = (hash ^ (unsigned char)*c) * 16777619u;
     struct span_told *told = &names->told[hash % SPAN_NAMES_KEPT];
     if (told->name == NULL || strcmp(told->name, name) != 0)
-        *told = (struct span_told){name, span_kind_of_kernel(name), span_direction_of_kernel(name)};
+        *told = (struct span_told){name, span_kind_of_kernel(name), span_direction_of_kernel(name),
+                                   span_role_of_kernel(name)};
     return told;
 }
 
@@ -264,6 +303,7 @@ enum span_kind span_kind_of_operation(const char *operation)
         {"send", SPAN_SEND_RECV},
         {"recv", SPAN_SEND_RECV},
         {"ring_exchange", SPAN_SEND_RECV},
+        {"expert_exchange", SPAN_ALL_TO_ALL}, /* relayed by nodes, as DeepEP does */
     };
     for (unsigned i = 0; i < COUNT(operations); i++)
         if (strcmp(operations[i].word, operation) == 0)

@@ -34,12 +34,23 @@ enum span_direction {
     SPAN_FORWARD,
     SPAN_BACKWARD
 };
+/* What a kernel does for the experts, where kinds alone would pair it with other work; or not told.
+ * Rows are dispatched to the ranks of their experts and combined from there, each in both passes:
+ * the gradients of what is combined are dispatched. */
+enum span_role {
+    SPAN_ANY,
+    SPAN_GROUPED, /* products of all experts of a rank at once */
+    SPAN_DENSE,   /* one product */
+    SPAN_DISPATCH,
+    SPAN_COMBINE
+};
 #define SPAN_UNTOLD UINT16_MAX
 struct trace_span {
     enum span_kind kind;
+    enum span_role role;
     enum span_direction does;   /* compute: what it is of, values or gradients */
-    enum span_direction during; /* compute: the half of the step that runs it; recomputation is
-                                 * forward work during the backward half */
+    enum span_direction during; /* compute, all-to-all: the half of the step that runs it;
+                                 * recomputation is forward work during the backward half */
     const char *name;           /* of the kernel */
     const char *stream;         /* its number, or its name */
     const char *phase;          /* simulated: of the step; measured: "" */
@@ -61,16 +72,18 @@ struct span_told {
     const char *name;
     enum span_kind kind;
     enum span_direction does;
+    enum span_role role;
 };
 /* Begins as {0}; names are borrowed. */
 struct span_names {
     struct span_told told[SPAN_NAMES_KEPT];
 };
-/* The two below at once, remembered: valid until the next call. */
+/* The three below at once, remembered: valid until the next call. */
 const struct span_told *span_told(struct span_names *names, const char *name);
 /* Of a kernel by its name. */
 enum span_kind span_kind_of_kernel(const char *name);
 enum span_direction span_direction_of_kernel(const char *name);
+enum span_role span_role_of_kernel(const char *name); /* SPAN_DENSE: no name tells it */
 /* Of a collective by its operation ("all_reduce", "send"). */
 enum span_kind span_kind_of_operation(const char *operation);
 

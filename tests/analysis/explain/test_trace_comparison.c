@@ -16,8 +16,11 @@ enum {
 #define TRACE_ZERO_US 1000.0
 #define ROUNDING_S 4e-9 /* of up to three kernels a span, each cut to nanoseconds */
 
-static const char text[] = "model: {layers: 4, hidden: 2048, heads: 16, vocabulary: 32k}\n"
-                           "cluster: {gpu: h100-80gb-sxm, gpus: 8}\n"
+static const char moe[] =
+    "model: {layers: 4, hidden: 2048, heads: 16, vocabulary: 32k, experts: 16, "
+    "experts_per_token: 2, moe_ffn_hidden: 1024}\n";
+static const char dense[] = "model: {layers: 4, hidden: 2048, heads: 16, vocabulary: 32k}\n";
+static const char text[] = "cluster: {gpu: h100-80gb-sxm, gpus: 8}\n"
                            "training: {sequence: 2048, global_batch: 8}\n"
                            "software: megatron\n";
 static const char layout[] =
@@ -31,12 +34,12 @@ struct traced {
     uint32_t count;
 };
 
-static void open_step_of(struct traced *t, const char *layout_line)
+static void open_step_of(struct traced *t, const char *model_line, const char *layout_line)
 {
     const struct step_options options = {.time_only = true, .threads = 1};
     struct error error = {""};
     t->arena = arena_create();
-    const char *whole = arena_format(t->arena, "%s%s", text, layout_line);
+    const char *whole = arena_format(t->arena, "%s%s%s", model_line, text, layout_line);
     t->scenario = scenario_read("t", whole, strlen(whole), NULL, &error);
     assert_non_null(t->scenario);
     assert_int_equal(t->scenario->diagnostics.error_count, 0);
@@ -47,7 +50,7 @@ static void open_step_of(struct traced *t, const char *layout_line)
 
 static void open_step(struct traced *t)
 {
-    open_step_of(t, layout);
+    open_step_of(t, dense, layout);
 }
 
 static void close_step(struct traced *t)
@@ -112,7 +115,13 @@ static void write_span(struct trace_writer *w, const struct trace_span *s, doubl
         {"ncclDevKernel_SendRecv()", "all_to_all"},
         {"ncclDevKernel_SendRecv()", "send"}};
     w->external++;
-    if (span_communicates(s->kind)) {
+    if (s->role == SPAN_GROUPED) {
+        write_kernel(w, "void deep_gemm::sm90_m_grouped_gemm_impl<>()", begin_us, dur_us, s, NULL);
+    } else if (s->role == SPAN_DISPATCH) {
+        write_kernel(w, "void deep_ep::internode::dispatch<>()", begin_us, dur_us, s, NULL);
+    } else if (s->role == SPAN_COMBINE) {
+        write_kernel(w, "void deep_ep::internode::combine<>()", begin_us, dur_us, s, NULL);
+    } else if (span_communicates(s->kind)) {
         const char *const *names = collectives[s->kind - SPAN_ALL_REDUCE];
         write_kernel(w, names[0], begin_us, dur_us, s, names[1]);
     } else if (strcmp(s->name, "attention gradient") == 0) {
@@ -208,14 +217,19 @@ static void test_its_own_trace_differs_by_nothing(void **state)
     close_step(&t);
 }
 
+static uint32_t find_from(const struct traced *t, uint32_t from, const char *name)
+{
+    for (uint32_t i = from; i < t->count; i++)
+        if (strcmp(t->simulated[i].name, name) == 0)
+            return i;
+    fail_msg("no %s behind span %u", name, from);
+    return 0;
+}
+
 /* The span of a kernel in the middle of the step. */
 static uint32_t find(const struct traced *t, const char *name)
 {
-    for (uint32_t i = t->count / 2; i < t->count; i++)
-        if (strcmp(t->simulated[i].name, name) == 0)
-            return i;
-    fail_msg("no %s in the second half", name);
-    return 0;
+    return find_from(t, t->count / 2, name);
 }
 
 static void test_a_slow_kernel_is_named(void **state)
@@ -277,6 +291,88 @@ static void test_a_missing_kernel_and_a_stranger_are_named(void **state)
                     left_s[TRACE_MEASURED] < 0.5);
     }
     close_step(&t);
+}
+
+/* Rows go to the experts first and come back then, in each pass of each layer; gradients of what
+ * came back go there first. */
+static void expect_roles(const struct traced *t, unsigned count)
+{
+    unsigned grouped = 0, dispatched[2] = {0, 0}, combined[2] = {0, 0};
+    for (uint32_t i = 0; i < t->count; i++) {
+        const struct trace_span *s = &t->simulated[i];
+        const unsigned back = strcmp(s->phase, "backward") == 0;
+        grouped += s->role == SPAN_GROUPED;
+        dispatched[back] += s->role == SPAN_DISPATCH;
+        combined[back] += s->role == SPAN_COMBINE;
+        if (s->kind == SPAN_GEMM)
+            assert_int_equal(s->role, strstr(s->name, "expert") ? SPAN_GROUPED : SPAN_DENSE);
+        if (s->kind != SPAN_ALL_TO_ALL)
+            continue;
+        assert_int_equal(s->during == SPAN_FORWARD, strcmp(s->phase, "forward") == 0);
+        assert_true(s->during != SPAN_EITHER);
+        assert_int_equal(s->role, strcmp(s->name, back ? "combine" : "router") == 0 ? SPAN_DISPATCH
+                                                                                    : SPAN_COMBINE);
+    }
+    assert_true(grouped > 0 && dispatched[1] == count && combined[1] == count);
+    assert_true(dispatched[0] >= count && combined[0] >= count);
+}
+
+static void expect_itself(const struct traced *t, const struct trace_comparison *c,
+                          const struct fault *fault)
+{
+    assert_int_equal(c->all.left[TRACE_MEASURED], 0);
+    assert_int_equal(c->all.left[TRACE_SIMULATED], fault->missing != UINT32_MAX);
+    for (uint32_t n = 0; n < c->pair_count; n++) {
+        const struct trace_span *m = c->pairs[n].of[TRACE_MEASURED];
+        const struct trace_span *s = c->pairs[n].of[TRACE_SIMULATED];
+        if (m == NULL)
+            assert_ptr_equal(s, &t->simulated[fault->missing]);
+        else
+            assert_true(fabs(m->begin_s - s->begin_s) <= ROUNDING_S);
+    }
+}
+
+static void test_roles_pair_with_themselves(void **state)
+{
+    static const char *const layouts[] = {
+        "layout: {tp: 1, pp: 1, dp: 8, ep: 8, dispatch: deepep, microbatch: 1, sharding: zero-1}\n",
+        "layout: {tp: 1, pp: 1, dp: 8, ep: 8, microbatch: 1, sharding: zero-1, recompute: full}\n",
+        "layout: {tp: 2, pp: 2, dp: 2, ep: 2, microbatch: 1, sharding: zero-1, schedule: dualpipe, "
+        "sequence_parallel: true}\n"};
+    static const unsigned exchanges[] = {4, 4, 8}; /* layers of a rank by microbatches */
+    static const char *const gone[] = {"expert up", "expert down dgrad", "logits", "combine"};
+    for (unsigned k = 0; k < sizeof layouts / sizeof layouts[0]; k++) {
+        struct traced t;
+        struct trace_comparison c;
+        open_step_of(&t, moe, layouts[k]);
+        expect_roles(&t, exchanges[k]);
+        compare(&t, &none, &c);
+        expect_itself(&t, &c, &none);
+        for (unsigned i = 0; i < sizeof gone / sizeof gone[0]; i++) {
+            struct fault fault = none;
+            fault.missing = find_from(&t, 0, gone[i]);
+            compare(&t, &fault, &c);
+            expect_itself(&t, &c, &fault);
+        }
+        close_step(&t);
+    }
+}
+
+/* Of two that stand alone and are alike else. */
+static void test_other_roles_make_no_pair(void **state)
+{
+    struct arena *arena = arena_create();
+    for (unsigned i = 0; i < 25; i++) {
+        const enum span_role a = (enum span_role)(i % 5), b = (enum span_role)(i / 5);
+        const struct trace_span spans[] = {{.kind = SPAN_GEMM, .role = a},
+                                           {.kind = SPAN_GEMM, .role = b}};
+        const struct trace_span *rows[] = {&spans[0], &spans[1]};
+        uint32_t partner;
+        const struct trace_list one = {&rows[0], 1}, other = {&rows[1], 1};
+        trace_align(arena, one, other, &partner);
+        assert_int_equal(partner, a == b || a == SPAN_ANY || b == SPAN_ANY ? 0 : TRACE_NONE);
+    }
+    arena_destroy(arena);
 }
 
 /* The cheapest of all alignments, by trying each. */
@@ -358,8 +454,9 @@ static void test_simulated_spans_tell_their_pass(void **state)
 {
     unsigned seen[3][3] = {{0}};
     struct traced t;
-    open_step_of(&t, "layout: {tp: 2, pp: 2, dp: 2, microbatch: 1, sharding: zero-1, "
-                     "sequence_parallel: true, recompute: full}\n");
+    open_step_of(&t, dense,
+                 "layout: {tp: 2, pp: 2, dp: 2, microbatch: 1, sharding: zero-1, "
+                 "sequence_parallel: true, recompute: full}\n");
     for (uint32_t i = 0; i < t.count; i++) {
         const struct trace_span *s = &t.simulated[i];
         const bool again = strcmp(s->phase, "recompute") == 0;
@@ -393,6 +490,8 @@ int main(void)
         cmocka_unit_test(test_its_own_trace_differs_by_nothing),
         cmocka_unit_test(test_a_slow_kernel_is_named),
         cmocka_unit_test(test_a_missing_kernel_and_a_stranger_are_named),
+        cmocka_unit_test(test_roles_pair_with_themselves),
+        cmocka_unit_test(test_other_roles_make_no_pair),
         cmocka_unit_test(test_alignments_have_the_most_pairs),
         cmocka_unit_test(test_opposed_passes_make_no_pair),
         cmocka_unit_test(test_simulated_spans_tell_their_pass),

@@ -66,6 +66,47 @@ static void test_each_name(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* What a namespace, a library or a type of arguments names beside it does not tell. */
+static void test_roles(void **state)
+{
+    static const struct {
+        enum span_role role;
+        const char *name;
+    } rows[] = {
+        {SPAN_GROUPED, "cutlass::device_kernel<dpsk::grouped_gemm::cuda::m_grouped_fp8_ptp128c>"},
+        {SPAN_GROUPED, "void deep_gemm::sm90_bf16_k_grouped_gemm_impl<0u>(float*)"},
+        {SPAN_GROUPED, "cutlass::device_kernel<GemmUniversal<cutlass::gemm::GroupProblemShape<>>>"},
+        {SPAN_GROUPED, "kernel_cutlass_kernel_cudnngrouped_gemm_BlockScaledGroupedGemmQuantKernel"},
+        {SPAN_GROUPED, "cutlass::Kernel2<cutlass::gemm::kernel::GemmGrouped<cutlass::gemm>>"},
+        {SPAN_GROUPED, "fused_moe_kernel"},
+        {SPAN_GROUPED, "_ZN5aiter59fmoe_stage1_bf16_pertokenFp8_blockscale_g1u1_32x128_3tg_pf3E"},
+        {SPAN_ANY, "cutlass::device_kernel<dpsk::grouped_gemm::cuda::fp8_ptp128c::GemmKernel>"},
+        {SPAN_ANY, "cudnn::cnn::wgrad2d_grouped_direct_kernel<__half, float, int, 3>"},
+        {SPAN_ANY, "ck::tensor_operation::device::kernel_grouped_conv_fwd_multiple_abd_xdl"},
+        {SPAN_ANY, "nvjet_hsh_128x256_64x4_1x2_h_bz_coopA_NNT"},
+        {SPAN_ANY, "_fwd_grouped_kernel_stage1"},
+        {SPAN_ANY, "moe_align_block_size_kernel"},
+        {SPAN_DISPATCH, "void dpsk::ep::internode::dispatch<false, 8, false, 8>(int4*)"},
+        {SPAN_DISPATCH, "void deep_ep::intranode::notify_dispatch<8>(int const*, int*)"},
+        {SPAN_DISPATCH, "mori::moe::EpDispatchInterNodeKernel(EpDispatchCombineArgs<bf16>)"},
+        {SPAN_COMBINE, "mori::moe::EpCombineIntraNodeKernel(EpDispatchCombineArgs<bf16>)"},
+        {SPAN_COMBINE, "void hybrid_ep::combine_kernel<hybrid_ep::warp_group<1, 0> >()"},
+        {SPAN_COMBINE, "_ZN4uccl12internode_ll7combineILb1EEEvPv"},
+        {SPAN_ANY, "void dpsk::ep::internode::cached_notify<false>(int, int, int, int)"},
+        {SPAN_ANY, "void dpsk::ep::internode::get_dispatch_layout<256, 32, 8>(long const*)"},
+        {SPAN_ANY, "_combined_routing_compute"},
+        {SPAN_ANY, "ncclDevKernel_SendRecv()"},
+    };
+    struct span_names *names = calloc(1, sizeof *names);
+    assert_non_null(names);
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (span_role_of_kernel(rows[i].name) != rows[i].role)
+            fail_msg("role %d: %s", (int)span_role_of_kernel(rows[i].name), rows[i].name);
+        assert_int_equal(span_told(names, rows[i].name)->role, rows[i].role);
+    }
+    free(names);
+}
+
 /* The totals of the trace whose heading has `word`. */
 static struct totals sum_up(const char *word)
 {
@@ -165,9 +206,9 @@ static void test_remembered_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_name),        cmocka_unit_test(test_each_trace),
-        cmocka_unit_test(test_long_names),       cmocka_unit_test(test_what_is_not_known),
-        cmocka_unit_test(test_remembered_names),
+        cmocka_unit_test(test_each_name),         cmocka_unit_test(test_roles),
+        cmocka_unit_test(test_each_trace),        cmocka_unit_test(test_long_names),
+        cmocka_unit_test(test_what_is_not_known), cmocka_unit_test(test_remembered_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -152,19 +152,21 @@ static void test_an_optimizer_is_one_span(void **state)
  * longer, the third inside both) and from 200 to 210: what is launched there then is of the
  * backward pass. */
 static const char two_threads[] = TRACE(
-    ENGINE("200", "10", "2") ENGINE("100", "30", "2") ENGINE("110", "30", "2")
-        ENGINE("115", "3", "2") LAUNCH_ON("1", "99", "2") LAUNCH_ON("2", "100", "2")
-            LAUNCH_ON("3", "139", "2") LAUNCH_ON("4", "140", "2") LAUNCH_ON("5", "120", "1")
-                LAUNCH_ON("6", "205", "2") LAUNCH_ON("7", "205", "3") LAUNCH_ON("8", "120", "1")
-                    LAUNCH_ON("9", "120", "2") KERNEL("1", "sort", "301", "1", "7", "1") KERNEL(
-                        "2", "sort", "302", "1", "7", "2") KERNEL("3", "sort", "303", "1", "7", "3")
-                        KERNEL("4", "sort", "304", "1", "7", "4")
-                            KERNEL("5", "sort", "305", "1", "7", "5")
-                                KERNEL("6", "sort", "306", "1", "7", "6") KERNEL("7", "sort", "307",
-                                                                                 "1", "7", "7")
-                                    KERNEL("8", "gemm", "308", "1", "7", "8")
-                                        KERNEL("9", "ncclDevKernel_AllReduce", "309", "1", "7", "9")
-                                            KERNEL("10", "flash_fwd", "310", "1", "7", "10"));
+    ENGINE("200", "10", "2") ENGINE("100", "30", "2") ENGINE("110", "30", "2") ENGINE(
+        "115", "3", "2") LAUNCH_ON("1", "99", "2") LAUNCH_ON("2", "100", "2")
+        LAUNCH_ON("3", "139", "2") LAUNCH_ON("4", "140", "2") LAUNCH_ON("5", "120", "1") LAUNCH_ON(
+            "6", "205", "2") LAUNCH_ON("7", "205", "3") LAUNCH_ON("8", "120", "1")
+            LAUNCH_ON("9", "120", "2") LAUNCH_ON("11", "120", "2") LAUNCH_ON("12", "120", "1")
+                KERNEL("1", "sort", "301", "1", "7", "1") KERNEL("2", "sort", "302", "1", "7", "2")
+                    KERNEL("3", "sort", "303", "1", "7", "3") KERNEL(
+                        "4", "sort", "304", "1", "7", "4") KERNEL("5", "sort", "305", "1", "7", "5")
+                        KERNEL("6", "sort", "306", "1", "7", "6") KERNEL("7", "sort", "307",
+                                                                         "1", "7", "7")
+                            KERNEL("8", "gemm", "308", "1", "7",
+                                   "8") KERNEL("9", "ncclDevKernel_AllReduce", "309", "1", "7", "9")
+                                KERNEL("10", "flash_fwd", "310", "1", "7", "10")
+                                    KERNEL("11", "deep_ep::dispatch", "311", "1", "7", "11")
+                                        KERNEL("12", "deep_ep::combine", "312", "1", "7", "12"));
 
 static void test_passes_by_the_host(void **state)
 {
@@ -178,7 +180,9 @@ static void test_passes_by_the_host(void **state)
         SPAN_FORWARD,
         SPAN_EITHER /* a product: perhaps a weight gradient that was put off */,
         SPAN_EITHER /* a message */,
-        SPAN_EITHER /* without a launch */};
+        SPAN_EITHER /* without a launch */,
+        SPAN_BACKWARD /* rows of experts */,
+        SPAN_EITHER /* perhaps of the other pass of a pair */};
     struct arena *arena = arena_create();
     struct pytorch_step step;
     struct error error = {""};
@@ -188,6 +192,9 @@ static void test_passes_by_the_host(void **state)
         if (step.spans[i].during != right[i])
             fail_msg("span %u: %d, not %d", i, step.spans[i].during, right[i]);
     assert_int_equal(step.spans[9].does, SPAN_FORWARD);
+    assert_int_equal(step.spans[9].role, SPAN_ANY);
+    assert_int_equal(step.spans[10].role, SPAN_DISPATCH);
+    assert_int_equal(step.spans[11].role, SPAN_COMBINE);
     assert_false(step.forward_only);
     arena_destroy(arena);
 }

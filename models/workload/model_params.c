@@ -62,6 +62,9 @@ const struct param model_params[] = {
      "Inner width of one expert."},
     {"shared_experts", PARAM_COUNT, AT(moe.shared_experts), 0, DEEP, "0", NULL,
      "Shared experts that process every token, in addition to the routed ones."},
+    {"shared_expert_gate", PARAM_FLAG, AT(moe.shared_gate), 0, 0, "false", NULL,
+     "The output of the shared experts is weighed for each token, by a sigmoid of a product with "
+     "its input (Qwen2-MoE, Qwen3-Next, Qwen3.5)."},
     {"dense_layers", PARAM_COUNT, AT(moe.dense_layers), 0, DEEP, "0", NULL,
      "Leading layers with an ordinary feed-forward block."},
     {"expert_interval", PARAM_COUNT, AT(moe.interval), 1, DEEP, "1", NULL,

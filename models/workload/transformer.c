@@ -57,6 +57,11 @@ struct routing transformer_routing(const struct model_shape *m)
                             (uint32_t)m->moe.groups, (uint32_t)m->moe.groups_per_token};
 }
 
+bool transformer_gates_shared(const struct model_shape *m)
+{
+    return m->moe.shared_gate && m->moe.shared_experts > 0;
+}
+
 bool transformer_has_experts(const struct model_shape *m, uint64_t layer)
 {
     const struct layer_code code = pattern_at(&m->pattern, layer);
@@ -155,7 +160,8 @@ static double ffn_parameters(const struct model_shape *m, uint64_t layer, uint64
         return block_parameters(m, m->ffn_hidden);
     double router =
         (double)(m->hidden * m->moe.experts + (m->moe.router_bias ? m->moe.experts : 0));
-    return router +
+    double gate = transformer_gates_shared(m) ? (double)m->hidden : 0.0;
+    return router + gate +
            (double)(routed + m->moe.shared_experts) * block_parameters(m, m->moe.ffn_hidden);
 }
 

@@ -67,6 +67,7 @@ struct model_moe {
     uint64_t groups_per_token;
     bool router_bias; /* of a score for each expert, learned or to balance their loads */
     bool clamped;     /* what enters the activation of an expert is clamped */
+    bool shared_gate; /* each token weighs what its shared experts make of it */
 };
 struct model_windows {
     /* Attention within a window; length = 0: over the whole sequence. */
@@ -126,6 +127,8 @@ uint64_t transformer_recurrent_layers(const struct model_shape *m);
 uint64_t transformer_attention_layers(const struct model_shape *m);
 /* Has this layer (from 0) experts; an ordinary feed-forward block otherwise. */
 bool transformer_has_experts(const struct model_shape *m, uint64_t layer);
+/* Do its layers with experts have a gate for the shared ones? */
+bool transformer_gates_shared(const struct model_shape *m);
 /* Which of its experts a token may visit together. */
 struct routing transformer_routing(const struct model_shape *m);
 /* Positions that a query of this layer sees at most, below `sequence`; 0: all. */

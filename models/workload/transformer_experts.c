@@ -29,6 +29,15 @@
 #define FUSED_GRADIENT_BYTES 13.0
 #define FUSED_GRADIENT_LAUNCHES 1.0
 #define COPY_LAUNCHES 1.0
+/* Gate of shared experts, as megatron/core/transformer/moe/shared_experts.py writes it in PyTorch,
+ * rows read and written: the input for its product, the output read and written (3), by product,
+ * sigmoid and multiplication. Back: the gradient read and written times the gate, then read with
+ * the output, their product written and summed, the input's gradient made and added (3), the input
+ * read for the weight's: 2 + 3 + 1 + 1 + 3 + 1 rows. */
+#define SHARED_GATE_ROWS 3.0
+#define SHARED_GATE_LAUNCHES 3.0
+#define SHARED_GATE_GRADIENT_ROWS 11.0
+#define SHARED_GATE_GRADIENT_LAUNCHES 7.0
 /* Operators that megatron/core/transformer/moe/experts.py (TEGroupedMLP) and core/fusions/
  * fused_bias_geglu.py write apart, 16-bit rows, in bytes of a copy that takes as long: measured on
  * an H100 (docs/measurements.md). Clamps, for each element of a gated input: both halves clamped
@@ -130,6 +139,20 @@ static struct kernel bias(const struct rank_share *s, bool backward)
                                    BIAS_EXPERT_LAUNCHES * count + BIAS_LAUNCHES);
 }
 
+/* After the exchange between tensor ranks that ends the shared experts, or without one. */
+static bool gates_shared(const struct rank_share *s)
+{
+    return s->experts.all > 0.0 && transformer_gates_shared(s->context->model);
+}
+
+static struct kernel shared_gate(const struct rank_share *s, bool backward)
+{
+    const double rows = backward ? SHARED_GATE_GRADIENT_ROWS : SHARED_GATE_ROWS;
+    return gpu_kernel_memory(backward ? "shared expert gate gradient" : "shared expert gate",
+                             s->norm_tokens * row_bytes(s) * rows,
+                             backward ? SHARED_GATE_GRADIENT_LAUNCHES : SHARED_GATE_LAUNCHES);
+}
+
 static struct kernel choice(const struct rank_share *s, bool backward)
 {
     const char *name = backward ? "choice gradient" : "choose experts";
@@ -165,6 +188,8 @@ void transformer_experts_forward(const struct rank_share *s, enum piece piece, b
         if (!s->experts.once)
             transformer_piece_forward(out, copies(s, "permute"));
     }
+    if (piece == PIECE_DOWN && !opens && gates_shared(s))
+        transformer_piece_forward(out, shared_gate(s, false));
     if (piece == PIECE_EXPERT_UP && opens && sorts(s))
         transformer_piece_forward(out, sort(s, "sort by expert"));
     if (piece == PIECE_EXPERT_UP && opens && pads(s))
@@ -191,6 +216,8 @@ void transformer_experts_backward(const struct rank_share *s, enum piece piece, 
             transformer_piece_dgrad(out, copies(s, "permute gradient"));
         transformer_piece_dgrad(out, choice(s, true));
     }
+    if (piece == PIECE_DOWN && opens && gates_shared(s))
+        transformer_piece_dgrad(out, shared_gate(s, true));
     if (piece == PIECE_EXPERT_UP && !opens && pads(s))
         transformer_piece_dgrad(out, pad(s, "unpad rows"));
     if (piece == PIECE_EXPERT_UP && !opens && sorts(s))
@@ -243,6 +270,8 @@ void transformer_experts_keep(const struct rank_share *s, enum piece piece, stru
                                     (s->norm_tokens * latents + rotated) * s->element.core_bytes,
                                     false);
     }
+    if (piece == PIECE_DOWN && gates_shared(s))
+        transformer_piece_saved(out, "shared expert output", s->norm_tokens * row_bytes(s), false);
     if (piece == PIECE_ROUTE)
         keep_route(s, out);
     if (piece == PIECE_EXPERT_UP)

@@ -245,6 +245,7 @@ void transformer_piece_keep(const struct rank_share *s, enum piece piece, struct
         break;
     case PIECE_DOWN:
         keep_down(s, out);
+        transformer_experts_keep(s, piece, out);
         break;
     case PIECE_FINAL_NORM:
         keep_norm(s, "final norm input", 1.0, out);

@@ -25,9 +25,13 @@ static double indexer_shard(const struct rank_share *s)
            s->hidden * s->sparse.index_heads;
 }
 
+/* With the gate of shared experts, which is whole on every rank too. */
 static double router_shard(const struct rank_share *s)
 {
-    return s->experts.all * (s->hidden + (s->context->model->moe.router_bias ? 1.0 : 0.0));
+    const struct model_shape *m = s->context->model;
+    const bool gate = s->experts.all > 0.0 && transformer_gates_shared(m);
+    return s->experts.all * (s->hidden + (m->moe.router_bias ? 1.0 : 0.0)) +
+           (gate ? s->hidden : 0.0);
 }
 
 static double experts_shard(const struct rank_share *s)

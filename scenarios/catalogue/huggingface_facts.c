@@ -33,6 +33,8 @@ static const char *const defaults[][3] = {
     {"glm4", "partial_rotary_factor", "0.5"},
     {"glm4_moe", "partial_rotary_factor", "0.5"},
     {"qwen3_next", "partial_rotary_factor", "0.25"},
+    {"qwen3_5_text", "partial_rotary_factor", "0.25"},
+    {"qwen3_5_moe_text", "partial_rotary_factor", "0.25"},
     {"gpt_neox", "rotary_pct", "0.25"},
     {"gptj", "rotary_dim", "64"},
     {"chatglm", "partial_rotary_factor", "0.5"},
@@ -55,8 +57,6 @@ static const char *const defaults[][3] = {
     {"llama4_text", "attn_temperature_tuning", "true"},
     {"llama4_text", "qk_l2_norm_of_rotated_layers", "true"},
     {"llama4_text", "moe_apply_probs_on_input", "true"},
-    {"qwen2_moe", "moe_shared_expert_gate", "true"},
-    {"qwen3_next", "moe_shared_expert_gate", "true"},
     {"cohere2", "rope_of_full_attention", "false"},
     {"olmo", "norm_weights", "false"},
     {"gemma", "embedding_multiplier", "sqrt(hidden_size)"},
@@ -148,7 +148,7 @@ const char *huggingface_facts(struct arena *arena, const json_t *json, const cha
                               bool beside)
 {
     static const char *const of_type[] = {"rope_of_full_attention", "norm_weights",
-                                          "moe_apply_probs_on_input", "moe_shared_expert_gate"};
+                                          "moe_apply_probs_on_input"};
     struct facts facts = {arena, ""};
     add_members(&facts, json, type);
     add_unrotated(&facts, json, type);

@@ -120,6 +120,8 @@ static void write_experts(const struct launch_job *job, struct launch_text *text
     if (m->moe.shared_experts > 0) {
         launch_option(text, "--moe-shared-expert-intermediate-size %" PRIu64,
                       m->moe.shared_experts * m->moe.ffn_hidden);
+        if (m->moe.shared_gate)
+            launch_option(text, "--moe-shared-expert-gate");
         if (job->c->software.experts.shared_overlap)
             launch_option(text, "--moe-shared-expert-overlap");
     }
@@ -142,7 +144,6 @@ static void write_facts(const struct launch_job *job, struct launch_text *text)
         {"no_rope_layer_interval=", "--no-rope-freq "},
         {"scoring_func=sigmoid", "--moe-router-score-function sigmoid"},
         {"moe_apply_probs_on_input=true", "--moe-apply-probs-on-input"},
-        {"moe_shared_expert_gate=true", "--moe-shared-expert-gate"},
         {"routed_scaling_factor=", "--moe-router-topk-scaling-factor "},
         {sigmoid ? NULL : "norm_topk_prob=false", "--moe-router-pre-softmax"},
         {NULL, NULL},

@@ -52,6 +52,7 @@ CHANGE(more_experts, (experts(m), m->moe.experts = 32))
 CHANGE(more_a_token, (experts(m), m->moe.experts_per_token = 4))
 CHANGE(narrow_experts, (experts(m), m->moe.ffn_hidden = 7168))
 CHANGE(shared, (experts(m), m->moe.shared_experts = 1))
+CHANGE(shared_gate, (experts(m), m->moe.shared_experts = 1, m->moe.shared_gate = true))
 CHANGE(dense_layers, (experts(m), m->moe.dense_layers = 4))
 CHANGE(interval, (experts(m), m->moe.interval = 2))
 CHANGE(groups, (experts(m), m->moe.groups = 8, m->moe.groups_per_token = 4))
@@ -69,7 +70,7 @@ static const struct {
     NAMED(heads),        NAMED(kv_heads),       NAMED(ffn_hidden),     NAMED(vocabulary),
     NAMED(further),      NAMED(latent),         NAMED(experts),        NAMED(more_experts),
     NAMED(more_a_token), NAMED(shared),         NAMED(narrow_experts), NAMED(dense_layers),
-    NAMED(interval),     NAMED(groups),         NAMED(router_bias),
+    NAMED(interval),     NAMED(groups),         NAMED(router_bias),    NAMED(shared_gate),
 };
 enum {
     FIRST_OF_EXPERTS = 27 /* those behind it change a model that has experts */

@@ -285,6 +285,31 @@ static void input_of_a_router_is_kept_once(void **state)
     }
 }
 
+/* A gate of shared experts: 8 weights on every rank; forward three rows a token by three kernels,
+ * back eleven by seven; what it weighs is kept. Nothing without shared experts. */
+static void shared_experts_are_weighed(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 2 * COUNT(cases); i++) {
+        const struct expert_case *k = &cases[i / 2];
+        struct bench b;
+        unsigned forward, back;
+        set_case(&b, k, true);
+        b.model.moe.shared_experts = i % 2;
+        transformer_layer(&b.context, &b.layer);
+        const double plain = b.layer.parameters;
+        b.model.moe.shared_gate = true;
+        transformer_layer(&b.context, &b.layer);
+        const double row = k->tokens * 16.0, gates = i % 2;
+        assert_true(b.layer.parameters - plain == 8.0 * gates);
+        assert_true(near(moved(&b.layer, "shared expert gate", &forward), 3.0 * row * gates));
+        assert_true(
+            near(moved(&b.layer, "shared expert gate gradient", &back), 11.0 * row * gates));
+        assert_true(forward == i % 2 && back == i % 2);
+        assert_true(kept_bytes(&b.layer, "shared expert output") == row * gates);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -292,6 +317,7 @@ int main(void)
         cmocka_unit_test(pages_keep_the_rows_that_came),
         cmocka_unit_test(each_expert_has_its_matrices),
         cmocka_unit_test(input_of_a_router_is_kept_once),
+        cmocka_unit_test(shared_experts_are_weighed),
         cmocka_unit_test(attention_in_eight_bits),
         cmocka_unit_test(rows_are_moved_once),
         cmocka_unit_test(pieces_hold_what_they_write),

@@ -157,7 +157,7 @@ static const struct {
     {"{\"model_type\": \"qwen2_moe\", \"hidden_size\": 2048, \"intermediate_size\": 5632, "
      "\"moe_intermediate_size\": 1408, \"shared_expert_intermediate_size\": 5632, "
      "\"num_attention_heads\": 16, \"num_hidden_layers\": 24, \"vocab_size\": 151936}",
-     14315784192, 0, 4e-6}, /* Qwen1.5-MoE-A2.7B: 24 gates of 2048 are not carried */
+     14315784192, 0, 0}, /* Qwen1.5-MoE-A2.7B, with 24 gates of 2048 */
     {"{\"model_type\": \"olmoe\", \"hidden_size\": 2048, \"intermediate_size\": 1024, "
      "\"num_attention_heads\": 16, \"num_hidden_layers\": 16, \"num_experts\": 64, "
      "\"vocab_size\": 50304}",

@@ -19,6 +19,12 @@ expect() {
         return 1
     fi
 }
+# `jq -e` of jq 1.6 says yes of an empty file: here it must answer.
+jq() {
+    [ "$1" = -e ] || { command jq "$@"; return; }
+    local answer
+    answer=$(command jq "$@") && [ -n "$answer" ] && printf '%s\n' "$answer"
+}
 said() { grep -qF -- "$1" err || { echo "stderr lacks '$1':"; cat err; return 1; }; }
 shows() { grep -qF -- "$1" out || { echo "stdout lacks '$1':"; head -50 out; return 1; }; }
 lacks() { if grep -q -- "$1" "${@:2}"; then echo "found '$1' in ${*:2}"; return 1; fi; }

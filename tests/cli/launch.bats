@@ -285,6 +285,7 @@ QWEN
     expect 2 "$ORRERY" export x.db --format csv --rank 1
     said "--rank goes with --format chrome"
     expect 0 "$ORRERY" export x.db --rank 1
+    jq -e '.traceEvents | length > 0' out
     expect 0 "$ORRERY" export x.db --format csv --table breakdown --output -
     expect 2 "$ORRERY" export "$hello" --launch megatron --output "$hello"
     said "which is read"

@@ -159,6 +159,14 @@ PY
     done
 }
 
+@test "ucurve: each value that is a word stands below the axis once" {
+    "$ORRERY" study "$hello" --vary layout.recompute=none,full --db words.db >/dev/null 2>&1
+    picture words.db ucurve
+    for word in none full; do
+        [ "$(grep -c "text-anchor=\"middle\"[^>]*>$word</text>" ucurve.svg)" -eq 1 ]
+    done
+}
+
 @test "pareto, ucurve: the means of a study" {
     picture "$study" pareto
     picture "$study" ucurve

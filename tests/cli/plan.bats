@@ -521,6 +521,11 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
     { cat "$hello"; printf 'run: {duration: 20d}\nfailures: [{cause: GPU, unit: gpu, mtbf: 300d}]\n'; } >weeks.yaml
     expect 0 plan weeks.yaml --seeds 1 --top 1
     shows "weeks     goodput"
+    { cat "$hello"; printf 'run: {duration: 20d}\nfailures: [{cause: GPU, unit: gpu, mtbf: 20d}]\n'; } >stated.yaml
+    expect 0 plan stated.yaml --seeds 1 --top 1 --json
+    jq .layouts[0].weeks out >stated
+    expect 0 plan weeks.yaml --mtbf 20d --seeds 1 --top 1 --json # the failures are others, the run is the file's
+    jq .layouts[0].weeks out | diff stated -
     expect 3 plan "$hello" --best goodput
     said "give --mtbf 5.8y"
     expect 2 plan "$hello" --mtbf 5

@@ -219,6 +219,7 @@ static void time_row(struct search_unit *u, struct search_row *row)
     pass_step(u->memory, find_split(u, &c), &c, &played);
     row->pass_s = played.step_s;
     row->apart_least_s = played.queued_again ? 0.0 : played.step_s - played.queued_s;
+    CHECK(row->apart_least_s <= row->pass_s);
     search_book_note(row, SEARCH_TIMED);
 }
 

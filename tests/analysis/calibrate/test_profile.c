@@ -103,6 +103,30 @@ static void it_is_gone_on_with(void **unused)
     arena_destroy(arena);
 }
 
+/* One whose card nobody named gets the name from who goes on with it, and keeps it. */
+static void it_is_named_later(void **unused)
+{
+    struct arena *arena = arena_create();
+    struct measured_profile resumed, profile;
+    struct profile_head nameless = head, other = head;
+    const struct measured_point row = row_of("memory norm bf16 bytes=1048576", 2e-6);
+    struct error error = {""};
+    (void)unused;
+    remove(PATH);
+    nameless.gpu[0] = '\0';
+    const struct profile_head *const heads[] = {&nameless, &head, &nameless};
+    for (unsigned i = 0; i < sizeof heads / sizeof heads[0]; i++) {
+        struct profile_writer *writer = profile_write(arena, PATH, heads[i], &resumed, &error);
+        assert_non_null(writer);
+        assert_true(profile_keep(writer, &row, &error) && profile_close(writer, true, &error));
+        assert_true(profile_read(arena, PATH, &profile, &error));
+        assert_string_equal(profile.head.gpu, i == 0 ? "" : "h100-80gb-sxm");
+    }
+    strcpy(other.gpu, "h200-141gb-sxm");
+    assert_null(profile_write(arena, PATH, &other, &resumed, &error));
+    arena_destroy(arena);
+}
+
 static void change(const char *sql)
 {
     sqlite3 *database;
@@ -319,10 +343,15 @@ static void odd_sizes_have_no_order(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_written_is_read),  cmocka_unit_test(it_is_gone_on_with),
-        cmocka_unit_test(hostile_rows_are_refused), cmocka_unit_test(hostile_files_are_refused),
-        cmocka_unit_test(changed_bytes_do_no_harm), cmocka_unit_test(a_sound_profile_has_no_remark),
-        cmocka_unit_test(each_flaw_is_remarked),    cmocka_unit_test(odd_sizes_have_no_order),
+        cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(it_is_gone_on_with),
+        cmocka_unit_test(it_is_named_later),
+        cmocka_unit_test(hostile_rows_are_refused),
+        cmocka_unit_test(hostile_files_are_refused),
+        cmocka_unit_test(changed_bytes_do_no_harm),
+        cmocka_unit_test(a_sound_profile_has_no_remark),
+        cmocka_unit_test(each_flaw_is_remarked),
+        cmocka_unit_test(odd_sizes_have_no_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -299,12 +299,48 @@ static void test_protocols(void **state)
     assert_null(protocol_names[PROTOCOL_COUNT]);
 }
 
+/* The part of the members whose message to the next goes above a leaf, where paths are drawn: the
+ * next is as far on as a node has members, or the next one where nodes have unlike many. */
+static void test_paths_above_leaves(void **state)
+{
+    static const struct {
+        uint32_t count, gpus[5];
+        double sending_ratio;
+    } cases[] = {
+        {2, {0, 8}, 0.0},                   /* one leaf */
+        {2, {0, 16}, 1.0},                  /* there and back */
+        {3, {0, 8, 16}, 2.0 / 3.0},         /* not from 0 to 8 */
+        {4, {0, 1, 16, 17}, 1.0},           /* from 0 to 16, from 1 to 17, and back */
+        {5, {0, 1, 8, 16, 17}, 2.0 / 5.0},  /* from 8 to 16 and from 17 to 0 */
+        {5, {0, 8, 16, 17, 18}, 2.0 / 5.0}, /* from 8 to 16 and from 18 to 0 */
+    };
+    struct topology_spec spec = bench(&topology_nvlink_island);
+    struct arena *arena = arena_create();
+    struct topology t;
+    struct error error;
+    spec.fabric.routing = ROUTING_HASHED;
+    spec.fabric.flows = 4;
+    assert_true(topology_build(arena, &spec, &t, &error));
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct group_shape s;
+        collective_shape(&t, cases[i].gpus, cases[i].count, true, &s);
+        assert_true(s.paths.sending_ratio == cases[i].sending_ratio);
+        assert_int_equal(s.paths.flows, 4);
+        assert_int_equal(s.paths.tier_count > 0, cases[i].sending_ratio > 0.0);
+    }
+    arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),           cmocka_unit_test(test_longer_steps),
-        cmocka_unit_test(test_pcie_shapes),      cmocka_unit_test(test_bridged_shapes),
-        cmocka_unit_test(test_bridges_are_fast), cmocka_unit_test(test_mesh),
+        cmocka_unit_test(test_paths_above_leaves),
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_longer_steps),
+        cmocka_unit_test(test_pcie_shapes),
+        cmocka_unit_test(test_bridged_shapes),
+        cmocka_unit_test(test_bridges_are_fast),
+        cmocka_unit_test(test_mesh),
         cmocka_unit_test(test_protocols),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
 /* Chakra traces: written here, read, joined into a task graph and played. */
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -13,10 +14,11 @@ static void expect_near(double value, double wanted, double slack)
         fail_msg("%.17g is not %.17g", value, wanted);
 }
 
+static const uint8_t sample[] = {0x07, 0x0A, 0x05, 0x31, 0x2E, 0x30, 0x2E, 0x30, 0x09,
+                                 0x08, 0x01, 0x12, 0x01, 0x61, 0x18, 0x04, 0x38, 0x0C};
+
 static void test_the_published_sample_is_read(void **state)
 {
-    static const uint8_t sample[] = {0x07, 0x0A, 0x05, 0x31, 0x2E, 0x30, 0x2E, 0x30, 0x09,
-                                     0x08, 0x01, 0x12, 0x01, 0x61, 0x18, 0x04, 0x38, 0x0C};
     struct chakra_bench b;
     chakra_bench_begin(&b, 1);
     memcpy(b.files[0].bytes, sample, sizeof sample);
@@ -27,6 +29,22 @@ static void test_the_published_sample_is_read(void **state)
     assert_string_equal(b.traces[0].nodes[0].name, "a");
     assert_int_equal(b.traces[0].nodes[0].type, CHAKRA_COMP);
     chakra_bench_end(&b);
+}
+
+/* Whatever stands for the "a" of the sample: characters of ASCII that print are kept. */
+static void test_names_can_be_printed(void **state)
+{
+    for (unsigned byte = 0; byte < 256; byte++) {
+        struct chakra_bench b;
+        chakra_bench_begin(&b, 1);
+        memcpy(b.files[0].bytes, sample, sizeof sample);
+        b.files[0].bytes[13] = (uint8_t)byte;
+        b.files[0].count = sizeof sample;
+        chakra_bench_play(&b);
+        const char wanted[] = {byte < 128 && isprint((int)byte) ? (char)byte : '?', '\0'};
+        assert_string_equal(b.traces[0].nodes[0].name, wanted);
+        chakra_bench_end(&b);
+    }
 }
 
 static void test_compute_takes_its_durations(void **state)
@@ -257,6 +275,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_published_sample_is_read),
+        cmocka_unit_test(test_names_can_be_printed),
         cmocka_unit_test(test_compute_takes_its_durations),
         cmocka_unit_test(test_nodes_find_their_lanes),
         cmocka_unit_test(test_compute_without_duration_takes_the_cards_rates),

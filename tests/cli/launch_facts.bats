@@ -60,6 +60,9 @@ experts='"n_routed_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size
     lacks "no-rope" out
     config smollm3 '"no_rope_layer_interval": 2'
     said_by megatron "--no-rope-freq 2"
+    config smollm3 '"no_rope_layer_interval": 3' # of 8 layers
+    refused_by megatron "no_rope_layer_interval=3 (model.facts) does not divide the 8 layers, as Megatron-LM asks for"
+    refused_by nemo "does not divide the 8 layers"
 }
 
 @test "blocks side by side and norms without weights are refused" {

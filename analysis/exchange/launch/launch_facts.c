@@ -1,5 +1,7 @@
 #include "analysis/exchange/launch/launch_facts.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* "key=value" of `bytes` bytes: the option that says it; NULL: none. */
@@ -32,6 +34,21 @@ static void refuse(struct launch_text *text, const char *word, size_t bytes)
                clean(text, word, key), clean(text, word + value, bytes - value));
 }
 
+/* Both that write it are Megatron-LM's: "no_rope_freq should be divisible by num_layers", which
+ * means the other way round. */
+static bool divides_layers(const struct launch_job *job, struct launch_text *text,
+                           const struct launch_fact *option, const char *value)
+{
+    const uint64_t each = strtoull(value, NULL, 10), layers = job->c->model.layers;
+    if (strcmp(option->fact, "no_rope_layer_interval=") != 0 || (each > 0 && layers % each == 0))
+        return true;
+    launch_say(text, LAUNCH_REFUSED,
+               "%s%" PRIu64 " (model.facts) does not divide the %" PRIu64
+               " layers, as Megatron-LM asks for",
+               option->fact, each, layers);
+    return false;
+}
+
 void launch_facts(const struct launch_job *job, struct launch_text *text,
                   const struct launch_fact *options)
 {
@@ -42,7 +59,7 @@ void launch_facts(const struct launch_job *job, struct launch_text *text,
         const size_t value = option != NULL ? strlen(option->fact) : bytes;
         if (option == NULL)
             refuse(text, word, bytes);
-        else
+        else if (divides_layers(job, text, option, word + value))
             launch_option(text, "%s%s", option->option, clean(text, word + value, bytes - value));
         word += bytes;
     }

@@ -51,13 +51,10 @@ static void take_terms(const struct compared_side sides[2], const struct waterfa
     set_term(sides, total, &out->total);
 }
 
-/* A record that does not say whether it fits was timed if it does. */
-static void take_fits(const struct compared_side sides[2], struct comparison *out)
+bool comparison_fits(const struct record *record)
 {
-    for (unsigned i = 0; i < 2; i++) {
-        const struct run_row *r = record_run(&sides[i].record);
-        out->fits[i] = r->fits != 0 && r->step_s > 0.0;
-    }
+    const struct run_row *r = record_run(record);
+    return r->fits != 0 && r->step_s > 0.0;
 }
 
 static bool take_times(const struct compared_side sides[2], struct comparison *out,
@@ -279,7 +276,8 @@ bool comparison_of(struct arena *arena, const struct compared_side sides[2], str
                    struct error *error)
 {
     *out = (struct comparison){.timed = false};
-    take_fits(sides, out);
+    for (unsigned i = 0; i < 2; i++)
+        out->fits[i] = comparison_fits(&sides[i].record);
     if (!take_times(sides, out, error) || !take_memory(sides, out, error))
         return false;
     take_settings(arena, sides, out);

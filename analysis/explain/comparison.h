@@ -53,6 +53,8 @@ struct comparison {
     const struct compared_setting *settings;
     unsigned setting_count;
 };
+/* A record that does not say whether it fits was timed if it does. */
+bool comparison_fits(const struct record *record);
 /* Texts live in the arena and the sides. False with a sentence where a record is damaged; that one
  * does not fit in memory, or was not timed, is no failure. */
 bool comparison_of(struct arena *arena, const struct compared_side sides[2], struct comparison *out,

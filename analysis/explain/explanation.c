@@ -32,8 +32,10 @@ bool explanation_of(struct query *query, const char *path, struct arena *arena, 
                     struct explanation *out, struct error *error)
 {
     *out = (struct explanation){.has_elasticities = false};
-    if (!record_read(query, arena, &out->record, error) ||
-        !waterfall_of(&out->record, &out->waterfall, error) ||
+    if (!record_read(query, arena, &out->record, error))
+        return false;
+    out->unfit = record_run(&out->record)->fits == 0;
+    if (!waterfall_of(&out->record, &out->waterfall, error) ||
         !paced_read(query, &out->waterfall.paced_s, error) ||
         !stands_on_read(query, arena, &out->record, &out->constants, error) ||
         !critical_path_find(query, arena, &out->path, error))

@@ -14,6 +14,7 @@ struct explanation {
     struct kept_constants constants;
     struct critical_path path;
     struct elasticities elasticities;
+    bool unfit; /* in memory: times, if any, are of larger cards; told even where the rest fails */
     bool has_elasticities;
     struct error no_elasticities; /* why not */
 };

@@ -280,7 +280,7 @@ adds_up() {
 
 @test "what does not fit, studies, and options that do not go together" {
     "$ORRERY" run "$SCENARIOS/memory/memory-wall-70b-1gpu.yaml" --db oom.db >/dev/null 2>&1 || true
-    expect 1 explain oom.db
+    expect 4 explain oom.db
     said "memory ended before a step was timed"
     "$ORRERY" study "$SCENARIOS/weeks/rsc-1.yaml" --seeds 2 --db study.db >/dev/null 2>&1
     expect 1 explain study.db

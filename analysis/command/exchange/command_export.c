@@ -233,6 +233,28 @@ static int write_file(const struct export_arguments *arguments, struct query *qu
     return code;
 }
 
+static bool take_unfit(void *context, const struct query_row *row, struct error *error)
+{
+    bool *unfit = context;
+    (void)error;
+    *unfit = *unfit || query_integer(row, 0) > 0;
+    return true;
+}
+
+/* Pictures and tables of what does not fit do not show it. */
+static void note_unfit(struct query *query, const char *path, FILE *notes)
+{
+    bool unfit = false;
+    struct error error = {""};
+    if (query_knows(query, "run") &&
+        query_run(query, "select count(*) from run where fits = 0", NULL, take_unfit, &unfit,
+                  &error) &&
+        unfit)
+        fprintf(notes,
+                "note: %s does not fit in memory: its times are of cards that were large enough\n",
+                format_shown(path).s);
+}
+
 static int run(const void *line, struct session *session)
 {
     const struct export_arguments *arguments = line;
@@ -262,6 +284,7 @@ static int run(const void *line, struct session *session)
         fprintf(session->notes, "note: %s is incomplete: its writer did not finish\n",
                 arguments->line.positional[0]);
     }
+    note_unfit(query, arguments->line.positional[0], session->notes);
     int code = arguments->output != NULL
                    ? write_file(arguments, query, session)
                    : write_format(arguments, query, session->out, session->notes);

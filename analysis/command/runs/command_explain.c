@@ -8,6 +8,7 @@
 #include "analysis/output/text/format.h"
 #include "analysis/record/database/restore.h"
 #include "analysis/tell/document/document_lines.h"
+#include "analysis/tell/report/report_compare.h"
 #include "analysis/tell/report/report_explain.h"
 #include "analysis/tell/report/report_walls.h"
 #include "scenarios/language/quantity.h"
@@ -158,9 +159,16 @@ static int tell(const struct explain_arguments *a, struct session *session, stru
     const unsigned threads = arguments_threads(a->threads, pool_threads_available());
     if (!explanation_of(query, a->line.positional[0], arena, threads, e, &error)) {
         code = trouble(session, error.text);
+        if (e->unfit) {
+            fputs(report_unfit_text("this layout", "no step was timed", &e->record),
+                  session->notes);
+            code = EXIT_NOTHING_FITS;
+        }
     } else {
         document_print(report_explain(e), report_explain_lines, a->json, session);
         code = draw(a, session, e);
+        if (code == EXIT_OK && e->unfit)
+            code = EXIT_NOTHING_FITS;
     }
     arena_destroy(arena);
     return code;
@@ -217,7 +225,9 @@ const struct command command_explain = {
         "FILE is a database of `run`: the waterfall from the peak to tokens a day, idle time by\n"
         "cause, the critical path, elasticities to the hardware. With --walls it may be a "
         "scenario.\n"
-        "exit code: 0 done, 1 no such database or a damaged one, 3 scenario rejected",
+        "exit code: 0 done, 1 no such database or a damaged one, 3 scenario rejected, 4 the run of "
+        "the\n"
+        "database does not fit in memory",
     .example = "orrery explain llama3-70b-64xh100.db --svg tornado.svg",
     .run = run,
 };

@@ -14,6 +14,7 @@
 #include "analysis/record/numbers/lock_step.h"
 #include "analysis/tell/document/document_lines.h"
 #include "analysis/tell/report/report.h"
+#include "analysis/tell/report/report_compare.h"
 #include "sim/pool.h"
 
 enum {
@@ -214,6 +215,37 @@ static int load_against(const struct run_arguments *arguments, struct session *s
     return load_scenario(&arguments->line, arguments->against, &unset, session, false, out);
 }
 
+/* What does not fit has no time to compare: told as `compare` does, and false. */
+static bool tell_unfit(const struct session *session, struct arena *arena, const char *path,
+                       const struct result *result)
+{
+    struct record record;
+    if (result->step->fits)
+        return false;
+    record_of_run(arena, result, false, &record);
+    fputs(report_unfit_text(path, "there is no time to compare", &record), session->notes);
+    return true;
+}
+
+/* Both sides: EXIT_OK where both fit. */
+static int check_against(const struct run_arguments *arguments, struct session *session,
+                         struct arena *arena, const struct result *result, struct scenario *against)
+{
+    const struct step_options how = {.threads = 1};
+    struct error error = {""};
+    struct result other;
+    struct step *step;
+    if (!step_run(&against->configuration, &how, &step, &error)) {
+        fprintf(session->notes, "orrery: %s\n", error.text);
+        return EXIT_REJECTED;
+    }
+    result_gather(against, step, &other);
+    const bool first = tell_unfit(session, arena, arguments->line.positional[0], result);
+    const bool second = tell_unfit(session, arena, arguments->against, &other);
+    step_destroy(step);
+    return first || second ? EXIT_NOTHING_FITS : EXIT_OK;
+}
+
 /* --measured is asked for what it does to the forecast. */
 static bool asks_how_sure(const struct run_arguments *arguments)
 {
@@ -229,10 +261,17 @@ static int finish_surely(const struct run_arguments *arguments, struct session *
     if (code != EXIT_OK)
         return code;
     struct arena *arena = arena_create();
+    const int compared =
+        against != NULL ? check_against(arguments, session, arena, result, against) : EXIT_OK;
+    if (compared == EXIT_REJECTED)
+        code = compared;
     if (code == EXIT_OK)
-        code = find_uncertainty(arguments, session, arena, result->scenario, against, &uncertainty);
+        code = find_uncertainty(arguments, session, arena, result->scenario,
+                                compared == EXIT_OK ? against : NULL, &uncertainty);
     if (code == EXIT_OK)
         code = finish(arguments, session, result, &uncertainty, store);
+    if (code == EXIT_OK)
+        code = compared;
     arena_destroy(arena);
     scenario_destroy(against);
     return code;
@@ -372,7 +411,8 @@ const struct command command_run = {
     .conflicts = conflicts,
     .details =
         "exit code: 0 done, 3 scenario rejected, 4 out of memory (the database then holds the\n"
-        "ledger up to there), 5 a limit: --max-db, or endless failures and stops",
+        "ledger up to there; or --against is: then the two are not compared), 5 a limit: --max-db, "
+        "or endless failures and stops",
     .example = "orrery run scenarios/llama3-70b-64xh100.yaml",
     .run = run,
 };

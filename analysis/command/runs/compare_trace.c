@@ -7,7 +7,9 @@
 #include "analysis/command/line/load.h"
 #include "analysis/explain/trace_simulated.h"
 #include "analysis/output/text/format.h"
+#include "analysis/record/evidence/record_run.h"
 #include "analysis/tell/document/document_lines.h"
+#include "analysis/tell/report/report_compare.h"
 #include "analysis/tell/report/report_trace.h"
 #include "scenarios/import/reader/import_open.h"
 #include "sim/plural.h"
@@ -64,10 +66,22 @@ static int tell(const struct compare_arguments *a, struct session *session, stru
     return EXIT_OK;
 }
 
+/* Of what does not fit: where, and EXIT_NOTHING_FITS. */
+static int refuse(struct session *session, struct arena *arena, const struct scenario *scenario,
+                  const struct step *step)
+{
+    struct result result;
+    struct record record;
+    result_gather(scenario, step, &result);
+    record_of_run(arena, &result, false, &record);
+    fputs(report_unfit_text("A", "there is no time to compare", &record), session->notes);
+    return EXIT_NOTHING_FITS;
+}
+
 static int simulate(const struct compare_arguments *a, struct session *session, struct arena *arena,
                     const struct scenario *scenario, const struct pytorch_step *trace)
 {
-    const struct step_options how = {.time_only = true, .threads = 1};
+    const struct step_options how = {.threads = 1};
     struct compared_trace told = {.path = a->trace, .scenario = scenario, .step = trace};
     struct error error = {""};
     struct step *step;
@@ -76,9 +90,12 @@ static int simulate(const struct compare_arguments *a, struct session *session, 
         return trouble(session, error.text, EXIT_REJECTED);
     told.ranks = (uint32_t)step->counts.ranks;
     told.simulated_step_s = step->step_s;
-    const int code = choose_rank(a, trace, step->counts.ranks, &told.rank, &error)
-                         ? tell(a, session, arena, &told, step)
-                         : trouble(session, error.text, EXIT_REJECTED);
+    int code = EXIT_REJECTED;
+    if (!choose_rank(a, trace, step->counts.ranks, &told.rank, &error))
+        code = trouble(session, error.text, EXIT_REJECTED);
+    else
+        code = step->fits ? tell(a, session, arena, &told, step)
+                          : refuse(session, arena, scenario, step);
     step_destroy(step);
     return code;
 }

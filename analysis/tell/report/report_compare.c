@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "analysis/tell/document/document_lines.h"
 #include "sim/units.h"
 
 enum {
@@ -11,56 +12,44 @@ enum {
 #define SIDE "{.title:clean} ({path}): {.model} on {ranks} x {.gpu}\n"
 #define MEMORY                                                                                     \
     "{if .shown}  {tenant<16} {a_bytes>10} {b_bytes>10} {.more:+bytes>11} {.share>8}\n{end}"
-#define UNFIT(name)                                                                                \
-    "{if not .has_room}\n{bold}" name                                                              \
-    " does not fit in memory{plain}: there is no time to compare\n"                                \
-    "{each first_failure}"                                                                         \
-    "{if place = host}"                                                                            \
-    "  the CPUs of a node have {reserved_bytes}: {short_bytes} short, at {at}\n"                   \
-    "{else}"                                                                                       \
-    "  stage {stage:digits} would reserve {.stage_bytes} of {usable_hbm_bytes} usable\n"           \
-    "  out of memory at {at}: rank {rank:digits} asks for {bytes} for {tensor} ({tenant}), "       \
-    "{short_bytes} short\n"                                                                        \
-    "{end}{end}{end}"
 static const char lines[] =
     "{each a}  {bold}A{plain}  " SIDE "{end}"
     "{each b}  {bold}B{plain}  " SIDE "{end}"
     "{if not timed}"
-    "{each a}" UNFIT("A") "{end}{each b}" UNFIT(
-        "B") "{end}"
-             "{else}"
-             "\n{bold}{if .same_work}Time of a {if of_kept_steps}kept {end}step{else}GPU time of "
-             "10^6 tokens"
-             "{end}{plain}\n"
-             "                            A          B       B - A    of it\n"
-             "{each .terms}"
-             "  {.name<16} {.a_s>10} {.b_s>10} {.more:+time>11} {.share>8}  {dim}{wrap .what "
-             "63}{plain}"
-             "{end}"
-             "{if not .same_work}"
-             "  {dim}a step of A trains {.a_tokens} tokens in {total.a_s}, one of B {.b_tokens} in "
-             "{total.b_s}{plain}\n"
-             "{end}"
-             "\n{bold}What comes of it{plain}\n"
-             "                            A          B    B over A\n"
-             "{each .results}  {.what<16} {.a>10} {.b>10} {.over>11}\n{end}"
-             "{end}"
-             "\n{bold}Memory of the fullest card{plain}\n"
-             "{each memory}" MEMORY "{end}{each peak}" MEMORY "{end}"
-             "\n{bold}Settings that differ{plain}\n"
-             "{each settings}{if .shown}"
-             "  {name:clean<40} {if a}{a:clean}{else}{if of_the_scenario}(not "
-             "stated){else}(none){end}{end} "
-             "-> "
-             "{if b}{b:clean}{else}{if of_the_scenario}(not stated){else}(none){end}{end}\n"
-             "{end}{end}"
-             "{if .figures_more > 0}  and {.figures_more:digits} figure{if not .figures_more = "
-             "1}s{end} "
-             "more (--json has all)\n{end}"
-             "{if not settings}  none\n{end}"
-             "{if not .told}  {dim}a database does not hold its scenario: of its keys only those "
-             "above are "
-             "known{plain}\n{end}";
+    "{each a}" REPORT_UNFIT "{end}{each b}" REPORT_UNFIT "{end}"
+    "{else}"
+    "\n{bold}{if .same_work}Time of a {if of_kept_steps}kept {end}step{else}GPU time of "
+    "10^6 tokens"
+    "{end}{plain}\n"
+    "                            A          B       B - A    of it\n"
+    "{each .terms}"
+    "  {.name<16} {.a_s>10} {.b_s>10} {.more:+time>11} {.share>8}  {dim}{wrap .what "
+    "63}{plain}"
+    "{end}"
+    "{if not .same_work}"
+    "  {dim}a step of A trains {.a_tokens} tokens in {total.a_s}, one of B {.b_tokens} in "
+    "{total.b_s}{plain}\n"
+    "{end}"
+    "\n{bold}What comes of it{plain}\n"
+    "                            A          B    B over A\n"
+    "{each .results}  {.what<16} {.a>10} {.b>10} {.over>11}\n{end}"
+    "{end}"
+    "\n{bold}Memory of the fullest card{plain}\n"
+    "{each memory}" MEMORY "{end}{each peak}" MEMORY "{end}"
+    "\n{bold}Settings that differ{plain}\n"
+    "{each settings}{if .shown}"
+    "  {name:clean<40} {if a}{a:clean}{else}{if of_the_scenario}(not "
+    "stated){else}(none){end}{end} "
+    "-> "
+    "{if b}{b:clean}{else}{if of_the_scenario}(not stated){else}(none){end}{end}\n"
+    "{end}{end}"
+    "{if .figures_more > 0}  and {.figures_more:digits} figure{if not .figures_more = "
+    "1}s{end} "
+    "more (--json has all)\n{end}"
+    "{if not settings}  none\n{end}"
+    "{if not .told}  {dim}a database does not hold its scenario: of its keys only those "
+    "above are "
+    "known{plain}\n{end}";
 
 const char *const report_compare_lines[] = {lines, NULL};
 
@@ -102,6 +91,23 @@ static void set_failure(struct fact *in, const struct record *record)
     for (size_t i = 0; i < stages; i++)
         most = rows[i].stage == f->stage ? fmax(most, rows[i].peak_reserved_bytes) : most;
     document_real(o, ".stage_bytes", IN_BYTES, most);
+    document_real(o, ".usable_bytes", IN_BYTES, record_run(record)->usable_hbm_bytes);
+}
+
+void report_unfit_facts(struct fact *object, const char *name, const char *so,
+                        const struct record *record)
+{
+    document_flag(object, ".has_room", comparison_fits(record));
+    document_quote(object, ".unfit", name);
+    document_word(object, ".unfit_so", so);
+    set_failure(object, record);
+}
+
+const char *report_unfit_text(const char *name, const char *so, const struct record *record)
+{
+    struct fact *o = document_begin(record->arena, "orrery.compare/1", NULL);
+    report_unfit_facts(o, name, so, record);
+    return document_text(o, REPORT_UNFIT);
 }
 
 /* What does not fit has no time and no price: those in its record are of a larger card. */
@@ -128,8 +134,7 @@ static void set_side(struct fact *in, const struct compared_side *side, const st
                      "cost_usd_per_step");
     document_real(o, "cost_usd_per_1e9_tokens", IN_USD,
                   c->fits[which] ? price_of(side, c, which) : NAN);
-    document_flag(o, ".has_room", c->fits[which]);
-    set_failure(o, &side->record);
+    report_unfit_facts(o, which == 0 ? "A" : "B", "there is no time to compare", &side->record);
 }
 
 static void set_term(struct fact *o, const struct compared_term *t)

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "analysis/tell/report/report_compare.h"
 #include "analysis/tell/report/report_parts.h"
 
 enum {
@@ -16,7 +17,7 @@ enum {
 #define TIED 0.9
 
 #define FIGURE "{name} {text} ({origin}{if error_ratio > 0}, +- {error_ratio}{end})"
-static const char lines[] =
+static const char lines[] = REPORT_UNFIT
     "\n{bold}From the peak to the tokens of a day{plain}\n"
     "                 {if .weeks}kept step{else}     step{end}   share  tokens/day\n"
     "{each waterfall}{if .shown}"
@@ -218,7 +219,9 @@ struct fact *report_explain(const struct explanation *e)
     const struct run_row *run = record_run(&e->record);
     const struct waterfall *w = &e->waterfall;
     struct fact *o = document_begin(e->record.arena, "orrery.explain/1", NULL);
-    document_columns(o, ROW_run, run, "scenario seed digest");
+    document_columns(o, ROW_run, run, "scenario seed digest fits");
+    report_unfit_facts(o, "This layout", "the times below are of cards that were large enough",
+                       &e->record);
     document_real(o, "step_time_s", IN_SECONDS, w->step_s);
     document_real(o, "kept_step_s", IN_SECONDS, w->kept_step_s);
     document_real(o, "tokens_per_day", IN_QUANTITY, w->tokens_per_day);

@@ -1,0 +1,121 @@
+# What does not fit in memory: every command that tells numbers of a layout says so and where, and
+# those that answer with a comparison or a verdict end with 4.
+load helper
+
+write() {
+    cat >fit.yaml <<'END'
+model: {preset: llama3-8b}
+cluster: {gpu: h100-80gb-sxm, node: dgx-h100, nodes: 4, fabric: ib-ndr-8x400}
+training: {sequence: 8192, global_batch: 128, attention: cudnn}
+layout: {tp: 2, pp: 2, sharding: zero-1, microbatch: 1, recompute: none, schedule: 1f1b}
+software: megatron
+END
+    # its first step is timed as if the card were large enough; the other's optimizer has no room
+    sed 's/^layout:.*/layout: {tp: 1, pp: 1, sharding: zero-0, microbatch: 1, recompute: none}/' fit.yaml >wide.yaml
+    sed 's/preset: llama3-8b/preset: llama3-70b/; s/^layout:.*/layout: {tp: 1, pp: 1, sharding: zero-0, microbatch: 1, recompute: none}/' \
+        fit.yaml >huge.yaml
+    sed 's/dgx-h100, nodes/{name: dgx-h100, host_memory: 1GB}, nodes/; s/recompute: none/recompute: full, optimizer_offload: 1/' \
+        fit.yaml >host.yaml
+    for name in fit wide huge host; do
+        "$ORRERY" run $name.yaml --db $name.db >/dev/null 2>&1 || [ $? -eq 4 ]
+    done
+    echo '{"schemaVersion":1,"traceEvents":[{"ph":"X","cat":"kernel","name":"nvjet","ts":1,"dur":5,"args":{"stream":7}}]}' >trace.json
+}
+
+# X: one that does not fit. The exit code, where it is said, the words, the command.
+doors="4 out Out|of|memory run X.yaml --no-db
+4 err X.yaml|does|not|fit|in|memory:|there|is|no|time|to|compare run fit.yaml --no-db --uncertainty=2 --against X.yaml
+4 out Out|of|memory memory X.yaml
+4 out does|not|fit|in|memory check X.yaml
+4 out A|does|not|fit|in|memory:|there|is|no|time|to|compare compare X.yaml fit.yaml
+4 out B|does|not|fit|in|memory:|there|is|no|time|to|compare compare fit.db X.db
+4 err A|does|not|fit|in|memory:|there|is|no|time|to|compare compare X.yaml --trace trace.json
+4 out does|not|fit|in|memory study X.yaml --vary layout.microbatch=1 --no-db
+0 out Out|of|memory report X.db
+0 out does|not|fit explain --walls X.yaml
+0 err X.db|does|not|fit|in|memory export X.db --svg memory
+0 err X.db|does|not|fit|in|memory export X.db --format csv --table run
+0 err does|not|fit|in|memory export X.yaml --launch megatron
+0 X.html not|fit replay X.db --html X.html"
+# Those that no layout is given to, or that look for one, or whose own tests hold them:
+#   plan (answers with 4 where nothing fits; plan.bats), merge (of shards; shard.bats), lesson (memory
+#   is what some teach; lesson.bats), validate (its rows are runs that took place), chakra (traces say
+#   nothing of memory)
+exempt="plan merge lesson validate chakra collective profile import list schema doctor completion"
+
+@test "each command tells what does not fit, and ends as documented" {
+    write
+    while read -r code where words command; do
+        for name in wide huge host; do
+            expect "$code" "$ORRERY" ${command//X/$name}
+            words_of=${words//|/ }
+            file=${where//X/$name}
+            case $file in *.html) unpacked "$file" >page && file=page ;; esac
+            grep -qF -- "${words_of//X/$name}" "$file" || { echo "$file lacks '${words_of//X/$name}': ${command//X/$name}"; head -40 "$file"; return 1; }
+        done
+    done <<<"$doors"
+    for name in $("$ORRERY" --help | awk '/^  [a-z]+ +[a-z]/ && $1 != "orrery" { print $1 }'); do
+        grep -q "[a-z.|:] $name " <<<"$doors" || [[ " $exempt " == *" $name "* ]] || { echo "no row for $name"; return 1; }
+    done
+}
+
+@test "what does fit is not told to be short" {
+    write
+    for command in "run fit.yaml --no-db" "run fit.yaml --no-db --uncertainty=2 --against fit.yaml" "memory fit.yaml" "check fit.yaml" \
+        "compare fit.yaml fit.db" "compare fit.yaml --trace trace.json" "report fit.db" "explain fit.db" "export fit.db --svg memory" \
+        "explain --walls fit.yaml"; do
+        expect 0 "$ORRERY" $command
+        lacks "not fit\|[Oo]ut of memory\|large enough" out err
+    done
+}
+
+@test "two forecasts of which one does not fit: no faster, no ratio, which stage and how much" {
+    write
+    for pair in "fit wide wide" "wide fit wide" "fit huge huge" "fit host host"; do
+        set -- $pair
+        expect 4 "$ORRERY" run $1.yaml --uncertainty=2 --against $2.yaml --db x.db
+        said "$3.yaml does not fit in memory: there is no time to compare"
+        lacks "faster\|Against" out
+        [ "$(grep -c "does not fit in memory" err)" = 1 ]
+        [ "$("$ORRERY" compare $1.yaml $2.yaml | grep -A2 "does not fit in memory" | tail -n +2)" = \
+            "$(grep -A2 "does not fit in memory" err | tail -n +2 | grep '^  ')" ] || {
+            cat err
+            return 1
+        }
+        "$ORRERY" report x.db | cmp - out
+    done
+    expect 4 "$ORRERY" run wide.yaml --no-db --uncertainty=2 --against host.yaml
+    said "wide.yaml does not fit in memory"
+    said "host.yaml does not fit in memory"
+    expect 4 "$ORRERY" run fit.yaml --no-db --uncertainty=2 --against wide.yaml --json
+    jq -e '.uncertainty.against == null and .uncertainty.faster_probability == null' out
+}
+
+# All of the optimizer lies in the memory of the node, which has 1 GB: no card is short.
+@test "the CPUs of a node are too small: which, what they have, how much is missing" {
+    write
+    expect 4 "$ORRERY" run host.yaml --no-db --json
+    jq -e '.first_failure.place == "host" and .first_failure.reserved_bytes == 1e9' out
+    short=$(jq -r '.first_failure.short_bytes / 1073741824 * 10 | round / 10' out)
+    for command in "compare host.yaml fit.yaml" "compare fit.db host.db" "explain host.db" "compare host.yaml --trace trace.json"; do
+        expect 4 "$ORRERY" $command
+        cat out err >both
+        grep -F "the CPUs of a node have 954 MiB: $short GiB short, at " both || { echo "$command, $short"; cat both; return 1; }
+        lacks "would reserve\|asks for" both
+    done
+}
+
+@test "explain: times of a larger card are told as such; without times none" {
+    write
+    expect 4 "$ORRERY" explain wide.db
+    shows "This layout does not fit in memory: the times below are of cards that were large enough"
+    shows "stage 0 would reserve 178 GiB of 79.2 GiB usable"
+    shows "From the peak"
+    expect 4 "$ORRERY" explain wide.db --json
+    jq -e '(.fits | not) and .first_failure.stage == 0' out
+    expect 4 "$ORRERY" explain huge.db
+    said "no step was timed"
+    [ ! -s out ]
+    expect 0 "$ORRERY" explain fit.db --json
+    jq -e '.fits and .first_failure == null' out
+}

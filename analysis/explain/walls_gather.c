@@ -176,6 +176,21 @@ static bool take_all_reduce(const struct configuration *c, const struct walls_en
     return true;
 }
 
+static void take_words(struct arena *arena, const struct configuration *c,
+                       const struct walls_envelope *e, struct walls_words *out)
+{
+    out->flops = flops_words_of(arena, c);
+    out->sequence =
+        arena_format(arena, "%s; simulated: %s",
+                     e->adapters ? "(4 N + 6 n) s, n in adapters: frozen weights have no gradients "
+                                   "(arXiv:2106.09685, section 4.1)"
+                                 : "6 N s (arXiv:2001.08361, section 2.1), N that a token visits",
+                     out->flops.formula);
+    out->mfu =
+        arena_format(arena, "stated (--mfu); simulated: by %s a token, no scores in the envelope",
+                     out->flops.formula);
+}
+
 static bool take_simulated(const struct scenario *scenario, const struct walls_envelope *e,
                            struct walls_simulated *out, struct error *error)
 {
@@ -316,6 +331,7 @@ bool walls_gather(struct arena *arena, const struct scenario *scenario,
         .all_reduce_s = NAN,
         .exposed_dp_s = NAN,
     };
+    take_words(arena, c, &out->envelope, &out->words);
     out->binding = binding(&out->envelope);
     take_kernels(arena, c, out);
     return take_simulated(scenario, &out->envelope, &out->simulated, error);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "analysis/explain/walls.h"
+#include "analysis/record/numbers/flops_words.h"
 #include "models/layout/configuration.h"
 #include "models/step/simulate/step.h"
 #include "scenarios/assemble/scenario.h"
@@ -44,7 +45,7 @@ double walls_envelope_gradient_bytes(const struct walls_envelope *envelope);
 struct walls_simulated { /* NAN: not simulated */
     double state_bytes, kept_bytes, kept_with_scores_bytes, recomputed_bytes;
     double cards;
-    double sequence_flops, step_flops, budget_flops; /* 6N + 12Lhs a token */
+    double sequence_flops, step_flops, budget_flops; /* of words.flops.formula a token */
     double step_s, mfu_ratio, budget_s, gpu_s_of_budget;
     double all_reduce_s, exposed_dp_s;
     double card_state_bytes, peak_reserved_bytes; /* of the fullest card */
@@ -59,8 +60,13 @@ struct walls_kernel { /* of a layer's forward pass, or of the head, of one micro
     double peak_flops_per_s; /* its roof */
     bool by_arithmetic;      /* its roofline is that of the peak, not of HBM */
 };
+struct walls_words {
+    struct flops_words flops;   /* of the simulated numbers */
+    const char *sequence, *mfu; /* formulas of the rows that name that one */
+};
 struct walls {
     struct walls_envelope envelope;
+    struct walls_words words;
     struct walls_simulated simulated;
     enum walls_wall binding;
     const struct walls_kernel *kernels;

@@ -78,6 +78,7 @@ void walls_rows(const struct walls *walls, struct walls_row out[WALLS_ROW_COUNT]
 {
     const struct walls_envelope *e = &walls->envelope;
     const struct walls_simulated *s = &walls->simulated;
+    const struct walls_words *w = &walls->words;
     unsigned next = 0;
 #define X(key, part, unit, what, formula, envelope, simulated)                                     \
     out[next++] = (struct walls_row){part, unit, #key, what, formula, envelope, simulated};

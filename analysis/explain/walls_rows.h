@@ -2,8 +2,9 @@
  * JSON document.
  *
  * X(key, part, unit, what, formula, envelope, simulated): the last three are expressions over
- * `e`, a const struct walls_envelope *, and `s`, a const struct walls_simulated *; NAN: has no such
- * number. `formula` says where the envelope's number comes from, with adapters or without. */
+ * `e`, a const struct walls_envelope *, `s`, a const struct walls_simulated *, and `w`, a const
+ * struct walls_words *; NAN: has no such number. `formula` says where the envelope's number comes
+ * from, with adapters or without. */
 #ifndef ORRERY_ANALYSIS_EXPLAIN_WALLS_ROWS_H
 #define ORRERY_ANALYSIS_EXPLAIN_WALLS_ROWS_H
 
@@ -58,19 +59,11 @@ extern const char *const walls_unit_names[]; /* as in SI: "B", "FLOP", "s", "1",
       "that formula at the sequence length of the paper", walls_paper_kept(e), NAN)                \
     X(activations_2048_recomputed, WALLS_OF_MEMORY, WALLS_BYTES, "  those recomputed",             \
       "2 s b h L at 2,048 tokens", walls_paper_recomputed(e), NAN)                                 \
-    X(sequence_flops, WALLS_OF_COMPUTE, WALLS_FLOP, "FLOPs of a sequence",                         \
-      e->adapters ? "(4 N + 6 n) s, n in adapters: frozen weights have no gradients "              \
-                    "(arXiv:2106.09685, section 4.1); simulated: 4N + 6n + 12Lhs"                  \
-                  : "6 N s (arXiv:2001.08361, section 2.1), N that a token visits; simulated: "    \
-                    "6N + 12Lhs",                                                                  \
+    X(sequence_flops, WALLS_OF_COMPUTE, WALLS_FLOP, "FLOPs of a sequence", w->sequence,            \
       walls_envelope_flops(e, e->shape.sequence), s->sequence_flops)                               \
     X(step_flops, WALLS_OF_COMPUTE, WALLS_FLOP, "FLOPs of a step", "the same for a global batch",  \
       walls_envelope_flops(e, e->step_tokens), s->step_flops)                                      \
-    X(mfu, WALLS_OF_COMPUTE, WALLS_SHARE, "MFU",                                                   \
-      e->adapters                                                                                  \
-          ? "stated (--mfu); simulated: by 4N + 6n + 12Lhs a token, no scores in the envelope"     \
-          : "stated (--mfu); simulated: by 6N + 12Lhs a token, no scores in the envelope",         \
-      e->assumed.mfu_ratio, s->mfu_ratio)                                                          \
+    X(mfu, WALLS_OF_COMPUTE, WALLS_SHARE, "MFU", w->mfu, e->assumed.mfu_ratio, s->mfu_ratio)       \
     X(sequence_of_a_card, WALLS_OF_COMPUTE, WALLS_SECONDS, "a sequence on one card",               \
       "FLOPs / (peak x MFU)", walls_sequence_s(e), NAN)                                            \
     X(step, WALLS_OF_COMPUTE, WALLS_SECONDS, "time of a step", "FLOPs / (GPUs x peak x MFU)",      \

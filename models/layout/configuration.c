@@ -123,13 +123,17 @@ double configuration_frozen_bytes(const struct configuration *c)
            adapter_frozen_bytes(&c->training.adapter) * linear;
 }
 
+void configuration_formula(const struct configuration *c, bool causal, struct formula *out)
+{
+    transformer_formula(&c->model, c->training.sequence, causal,
+                        configuration_adapter_parameters(c), out);
+}
+
 double configuration_flops_per_token(const struct configuration *c, bool causal)
 {
-    const double all = transformer_flops_per_token(&c->model, c->training.sequence, causal);
-    if (c->training.adapter.kind == ADAPTER_NONE)
-        return all;
-    return all - 2.0 * transformer_active_parameters(&c->model) +
-           6.0 * configuration_adapter_parameters(c);
+    struct formula formula;
+    configuration_formula(c, causal, &formula);
+    return transformer_formula_flops(&formula);
 }
 
 uint64_t configuration_ranks(const struct configuration *c)

@@ -9,6 +9,7 @@
 #include "models/collective/collective_measured.h"
 #include "models/gpu/gpu.h"
 #include "models/gpu/precision.h"
+#include "models/layout/transformer_formula.h"
 #include "models/workload/fp8_recipe.h"
 #include "models/workload/optimizer.h"
 #include "models/workload/software.h"
@@ -154,8 +155,9 @@ double configuration_gradient_bytes(const struct configuration *c);
 double configuration_adapter_parameters(const struct configuration *c);
 /* Bytes of a frozen weight beside adapters, in the mean. */
 double configuration_frozen_bytes(const struct configuration *c);
-/* transformer_flops_per_token; with adapters frozen weights have no gradients of their own: 4N for
- * them and 6 for each parameter of an adapter (docs/models/adapters.md). */
+/* FLOPs of a token as MFU counts them, or with the keys before a query alone; their formula. With
+ * adapters frozen weights have no gradients of their own (docs/models/adapters.md). */
+void configuration_formula(const struct configuration *c, bool causal, struct formula *out);
 double configuration_flops_per_token(const struct configuration *c, bool causal);
 uint64_t configuration_ranks(const struct configuration *c);
 uint64_t configuration_gpus(const struct configuration *c); /* of the cluster that are the job's */

@@ -165,9 +165,7 @@ static double ffn_parameters(const struct model_shape *m, uint64_t layer, uint64
            (double)(routed + m->moe.shared_experts) * block_parameters(m, m->moe.ffn_hidden);
 }
 
-/* Of an indexer: products of the query's latent, of the input to one key and to a weight for each
- * head, and the LayerNorm of the key. */
-static double indexer_parameters(const struct model_shape *m)
+double transformer_indexer_parameters(const struct model_shape *m)
 {
     const double hidden = (double)m->hidden, size = (double)m->latent.indexer.size;
     const double heads = (double)m->latent.indexer.heads;
@@ -180,7 +178,7 @@ static double parameters_of(const struct model_shape *m, uint64_t layer, uint64_
     const enum layer_form form = transformer_form(m, layer);
     const double norms = (double)(transformer_norms(m) * layer_form_blocks(form)) / 2.0;
     return (layer_form_attends(form) ? attention_parameters(m) : 0.0) +
-           (transformer_scores_keys(m, layer) ? indexer_parameters(m) : 0.0) +
+           (transformer_scores_keys(m, layer) ? transformer_indexer_parameters(m) : 0.0) +
            (layer_form_mixes(form) ? mixer_parameters(m) : 0.0) +
            (layer_form_feeds(form) ? ffn_parameters(m, layer, routed) : 0.0) +
            norms * transformer_norm_parameters(m);
@@ -238,7 +236,7 @@ static double prediction_own(const struct model_shape *m)
     const bool takes = m->latent.indexer.heads > 0 && !transformer_scores_keys(m, m->layers - 1) &&
                        layer_form_attends(transformer_form(m, m->layers - 1));
     return 2.0 * hidden * hidden + 3.0 * transformer_norm_parameters(m) +
-           (takes ? indexer_parameters(m) : 0.0);
+           (takes ? transformer_indexer_parameters(m) : 0.0);
 }
 
 double transformer_prediction_parameters(const struct model_shape *m)
@@ -275,44 +273,6 @@ double transformer_active_parameters(const struct model_shape *m)
     for (uint64_t layer = 0; layer < m->layers; layer++)
         sum += layer_active_parameters(m, layer);
     return sum;
-}
-
-/* Forward and backward of the core of layer i, the model's or of a module: twice as much backward
- * as forward. The indexer's input gets no gradient, which its parameters count two FLOPs for; its
- * scores get one for chosen keys alone. */
-static double sparse_training_flops(const struct model_shape *m, uint64_t i, double sequence,
-                                    bool causal)
-{
-    const double core = transformer_sparse_flops(m, sequence, causal, false);
-    if (i < m->layers && !transformer_scores_keys(m, i))
-        return 3.0 * core;
-    const double scores = transformer_sparse_flops(m, sequence, causal, true) - core;
-    const double learned = 4.0 * (double)(m->latent.indexer.heads * m->latent.indexer.size) *
-                           transformer_keys_chosen(m, sequence, causal);
-    return 3.0 * core + scores + learned - 2.0 * indexer_parameters(m);
-}
-
-double transformer_flops_per_token(const struct model_shape *m, uint64_t sequence, bool causal)
-{
-    double scores = (double)m->attention.head_size, values = (double)m->attention.head_size;
-    if (m->latent.kv_rank > 0) {
-        scores += (double)m->latent.rope_head_size;
-        values = (double)m->latent.v_head_size;
-    }
-    double keys = 0.0, cores = 0.0, sparse = 0.0;
-    for (uint64_t i = 0; i < m->layers + m->mtp_layers; i++) {
-        const uint64_t layer = i < m->layers ? i : m->layers - 1;
-        const enum layer_form form = transformer_form(m, layer);
-        cores += layer_form_mixes(form) ? m->pattern.kind->core_flops(&m->pattern.sizes) : 0.0;
-        if (layer_form_attends(form) && m->latent.indexer.heads > 0)
-            sparse += sparse_training_flops(m, i, (double)sequence, causal);
-        else if (layer_form_attends(form))
-            keys += transformer_keys_met(m->windows.kind, transformer_span(m, layer, sequence),
-                                         (double)sequence, causal);
-    }
-    double attention = 6.0 * (double)m->attention.heads * keys * (scores + values);
-    return 6.0 * (transformer_active_parameters(m) + transformer_prediction_active_parameters(m)) +
-           attention + 3.0 * cores + sparse;
 }
 
 double transformer_cache_elements(const struct model_shape *m, uint64_t sequence)

@@ -147,6 +147,9 @@ double transformer_keys_chosen(const struct model_shape *m, double sequence, boo
 double transformer_sparse_flops(const struct model_shape *m, double sequence, bool causal,
                                 bool scores);
 double transformer_dense_flops(const struct model_shape *m, double sequence, bool causal);
+/* Of an indexer: products of the query's latent, of the input to one key and to a weight for each
+ * head, and the LayerNorm of the key. */
+double transformer_indexer_parameters(const struct model_shape *m);
 /* The sequence from which sparse attention takes fewer FLOPs than dense does. */
 double transformer_sparse_worth(const struct model_shape *m, bool causal);
 bool transformer_gated(const struct model_shape *m); /* the feed-forward block has a gate */
@@ -167,13 +170,6 @@ double transformer_prediction_expert_parameters(const struct model_shape *m);
 double transformer_prediction_active_parameters(const struct model_shape *m);
 /* All that is trained: of the model and these modules. */
 double transformer_trained_parameters(const struct model_shape *m, uint64_t sequence);
-/* 6N + 12 L h s for each token (PaLM, arXiv:2204.02311 appendix B); h = heads x head size.
- * `causal`: 6N + 6 L h s, as a token sees half of the sequence in the mean. Layers with a window
- * have the keys of transformer_keys_met in place of s, recurrent ones what their recurrence asks
- * for (core_flops), sparse ones the chosen keys in the latent, as Megatron-LM counts them, and what
- * scores and learns to score keys. Modules that predict further tokens count, the head once more
- * for each. */
-double transformer_flops_per_token(const struct model_shape *m, uint64_t sequence, bool causal);
 
 /* Of adapters of the whole model, whose software keeps projections `separate` or as one; 0: none.
  */

@@ -3,8 +3,8 @@
  *
  * Of each card, number format of the linear layers and kind of model (dense, or a mixture of
  * experts) the clean row of tests/validation/steps.csv with the highest MFU, as Orrery counts it
- * (6N + 12Lhs a token against the dense peak), of sequences below PUBLISHED_MFU_SEQUENCE: in longer
- * ones most of 12Lhs is scores that a causal mask skips. The list is generated from the rows
+ * (mfu_formula a token against the dense peak), of sequences below PUBLISHED_MFU_SEQUENCE: in
+ * longer ones most of that is scores that a causal mask skips. The list is generated from the rows
  * (tests/validation/published --write) and held to them by a test; nothing here knows a name. A
  * prediction above it is no error: the scenario is better than all that was measured. */
 #ifndef ORRERY_ANALYSIS_RECORD_EVIDENCE_PUBLISHED_MFU_H

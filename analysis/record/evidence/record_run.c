@@ -25,6 +25,7 @@ static void take_run(const struct result *result, struct record *out)
         .weeks = job != NULL ? &job->result : NULL,
         .step_s = result->timed ? result->step->step_s : NAN,
         .peak_reserved_bytes = result_peak_bytes(result, true),
+        .flops = flops_words_of(out->arena, c),
     };
     cost_of_step(c, m.step_s, &m.cost);
     if (job != NULL)

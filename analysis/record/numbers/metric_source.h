@@ -4,6 +4,7 @@
 #define ORRERY_ANALYSIS_RECORD_NUMBERS_METRIC_SOURCE_H
 
 #include "analysis/record/numbers/cost.h"
+#include "analysis/record/numbers/flops_words.h"
 #include "analysis/record/numbers/job_record.h"
 #include "analysis/record/numbers/metrics.h"
 #include "analysis/record/numbers/result.h"
@@ -35,6 +36,7 @@ struct metric_source {
     double step_s; /* NAN: not timed */
     double peak_reserved_bytes;
     struct cost cost;
+    struct flops_words flops; /* of a row of `run` alone */
 };
 /* Everything that is known; the rest is null. */
 struct run_row;

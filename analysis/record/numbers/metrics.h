@@ -39,12 +39,19 @@
     X(tokens_per_s_per_gpu, REAL, "tokens/s", tokens_per_s_per_gpu, TIMED, NO, 1,                  \
       "tokens_per_s / rank_count", m->step->rates.tokens_per_s / (double)m->step->counts.ranks)    \
     X(mfu_ratio, REAL, "1", mfu, TIMED, OF_BOTH, 1,                                                \
-      "model FLOPs utilisation of the step: 6N + 12Lhs for each token (4N + 6n with adapters), N " \
-      "the active_parameters, over step time x ranks x dense peak",                                \
+      "model FLOPs utilisation of the step: the FLOPs of mfu_formula for each token, over step "   \
+      "time x ranks x dense peak",                                                                 \
       step_peak_ratio(m->c, m->step->lowered.model_flops, m->step_s))                              \
     X(causal_mfu_ratio, REAL, "1", causal_mfu, TIMED, NO, 1,                                       \
-      "MFU with only the half of the scores under a causal mask (6N + 6Lhs)",                      \
+      "MFU with only the scores of keys before a query under a causal mask: causal_mfu_formula",   \
       m->step->rates.causal_mfu_ratio)                                                             \
+    X(mfu_formula, TEXT, "", mfu_formula, ALWAYS, NO, 0,                                           \
+      "formula of the FLOPs of a token that mfu_ratio counts; model_flops / tokens of a step",     \
+      m->flops.formula)                                                                            \
+    X(causal_mfu_formula, TEXT, "", causal_mfu_formula, ALWAYS, NO, 0,                             \
+      "the same of causal_mfu_ratio", m->flops.causal_formula)                                     \
+    X(mfu_letters, TEXT, "", mfu_letters, ALWAYS, NO, 0,                                           \
+      "number and meaning of each letter of these formulas", m->flops.letters)                     \
     X(hfu_ratio, REAL, "1", hfu, TIMED, NO, 1,                                                     \
       "FLOPs executed by kernels, with recomputation, without skipped scores, over the same",      \
       m->step->rates.hfu_ratio)                                                                    \

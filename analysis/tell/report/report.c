@@ -17,15 +17,11 @@ static const char speed_lines[] =
     "{if not .fits}, were the {if .on_host}host{else}card{end} large enough{end}{plain}\n"
     "  step time    {bold}{.step_s}{plain}\n"
     "  tokens       {.tokens_per_s} a second, {.tokens_per_s_per_gpu} for each GPU\n"
-    "  MFU          {.mfu_ratio}   ({if .frozen}4N + 6n of adapters{else}6N{end} + 12Lhs a token "
-    "against the dense {.precision} peak of {.peak_flops_per_s}/s;\n"
-    "                        N: {.active_parameters} that multiply a token"
-    "{if .prediction_parameters > 0}, and modules that predict further ahead{end}"
-    "; the input embedding is looked up)\n"
+    "  MFU          {.mfu_ratio}   ({.mfu_formula} a token against the dense {.precision} peak of "
+    "{.peak_flops_per_s}/s;\n"
+    "                        {wrapped 24}{.mfu_letters:whole}){end}"
     "{if .long}"
-    "  causal MFU   {.causal_mfu_ratio}   ({if .frozen}4N + 6n{else}6N{end} + 6Lhs: a token sees "
-    "half "
-    "of the sequence)\n"
+    "  causal MFU   {.causal_mfu_ratio}   ({.causal_mfu_formula}: a token sees those before it)\n"
     "{end}"
     "  HFU          {.hfu_ratio}   (what the kernels do: recomputed FLOPs in, skipped scores out)\n"
     "{each .published}  {wrap .text:clean 2}{end}"
@@ -213,7 +209,6 @@ static struct fact *facts_of(const struct record *record, const struct scenario 
     report_evidence_facts(o, record, false);
     report_head_facts(o, record);
     document_flag(o, ".on_host", failures > 0 && strcmp(failure->place, "host") == 0);
-    document_flag(o, ".frozen", run->adapter != NULL && strcmp(run->adapter, "none") != 0);
     document_flag(o, ".long", run->causal == 1 && run->sequence >= LONG_SEQUENCE);
     document_count(o, ".kept_rows", JOB_RECORD_MAX);
     set_streams(o, record);

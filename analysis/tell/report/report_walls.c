@@ -14,6 +14,7 @@ static const char lines[] =
     "{if .title}\n{bold}{.title}{plain}\n{to 34}envelope   simulated\n{end}"
     "  {.what<28} {envelope>11} {simulated>11}  {dim}{wrap formula 56}{plain}"
     "{end}{end}"
+    "  {dim}{wrapped 4}of the simulated FLOPs: {flops_letters:whole}{end}{plain}"
     "\n{bold}Which wall binds{plain}\n"
     "  envelope    {bold}{binding}{plain}\n"
     "  moves it    {wrap moves 14}"
@@ -131,6 +132,7 @@ struct fact *report_walls(struct arena *arena, const struct scenario *scenario,
     struct fact *o = document_begin(arena, "orrery.walls/1", scenario);
     set_head(o, scenario, e);
     set_rows(o, walls);
+    document_word(o, "flops_letters", walls->words.flops.letters);
     document_word(o, "binding", walls_wall_names[walls->binding]);
     document_word(o, "moves", walls_wall_moves[walls->binding]);
     document_flag(o, "fits", s->fits);

@@ -37,7 +37,7 @@ struct host_memory {
 };
 struct step_rates {
     double tokens_per_s;
-    double mfu_ratio;        /* 6N + 12 L h s a token, whatever the kernels skip */
+    double mfu_ratio;        /* of configuration_formula, whatever kernels skip */
     double causal_mfu_ratio; /* the same with half of the scores where a mask is causal */
     double hfu_ratio;        /* what the kernels do: recomputed in, skipped out; never above 1 */
     double model_flops;      /* of a step, whole job */

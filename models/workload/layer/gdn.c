@@ -55,15 +55,12 @@ static void write(const struct layer_share *share, struct layer_work *out)
 
 /* Decay, the old value of a key, the new one and the query: four products of dk by dv, and as many
  * sums (NVIDIA/Megatron-LM megatron/training/training.py: 2 x 4 heads dk dv). */
-static double core_flops(const struct layer_sizes *z)
-{
-    return 8.0 * (double)(z->heads * z->key_size * z->head_size);
-}
+#define STATE_FLOPS 8.0
 
 const struct layer_kind layer_gdn = {
     .head = {.name = "gdn", .doc = "gated delta rule (Gated DeltaNet: Qwen3-Next, Qwen3.5)"},
     .letter = 'G',
     .refuse = refuse,
     .write = write,
-    .core_flops = core_flops,
+    .state_flops = STATE_FLOPS,
 };

@@ -69,14 +69,11 @@ static void write(const struct layer_share *share, struct layer_work *out)
 }
 
 /* As gdn: a gate for each channel asks for no more products of the state. */
-static double core_flops(const struct layer_sizes *z)
-{
-    return 8.0 * (double)(z->heads * z->key_size * z->head_size);
-}
+#define STATE_FLOPS 8.0
 
 const struct layer_kind layer_kda = {
     .head = {.name = "kda", .doc = "Kimi delta attention (Kimi Linear, Kimi K3)"},
     .refuse = refuse,
     .write = write,
-    .core_flops = core_flops,
+    .state_flops = STATE_FLOPS,
 };

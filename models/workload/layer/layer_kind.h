@@ -75,9 +75,9 @@ struct layer_kind {
     /* NULL: such sizes exist, else one sentence. */
     const char *(*refuse)(const struct layer_sizes *sizes);
     void (*write)(const struct layer_share *share, struct layer_work *out);
-    /* Of a token, forward, beside products: what the recurrence asks for, not what its kernels by
-     * chunks do; so that MFU does not count their detour. */
-    double (*core_flops)(const struct layer_sizes *sizes);
+    /* Of a token and element of the state, forward, beside products: what the recurrence asks for,
+     * not what its kernels by chunks do; so that MFU does not count their detour. */
+    double state_flops;
 };
 #define X(name) extern const struct layer_kind layer_##name;
 #include "models/workload/layer/layer_list.h"

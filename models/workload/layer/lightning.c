@@ -63,15 +63,12 @@ static void write(const struct layer_share *share, struct layer_work *out)
 }
 
 /* Keys into the state, the state out to queries. */
-static double core_flops(const struct layer_sizes *z)
-{
-    return 4.0 * (double)(z->heads * z->key_size * z->head_size);
-}
+#define STATE_FLOPS 4.0
 
 const struct layer_kind layer_lightning = {
     .head = {.name = "lightning",
              .doc = "linear attention with a fixed decay (lightning attention: MiniMax-Text-01)"},
     .refuse = refuse,
     .write = write,
-    .core_flops = core_flops,
+    .state_flops = STATE_FLOPS,
 };

@@ -98,15 +98,12 @@ static void write(const struct layer_share *share, struct layer_work *out)
 }
 
 /* NVIDIA/Megatron-LM megatron/training/training.py: 7 di N. */
-static double core_flops(const struct layer_sizes *z)
-{
-    return 7.0 * (double)(z->heads * z->head_size * z->key_size);
-}
+#define STATE_FLOPS 7.0
 
 const struct layer_kind layer_mamba2 = {
     .head = {.name = "mamba2", .doc = "state space duality (Mamba-2: Nemotron-H, Nemotron 3)"},
     .letter = 'M',
     .refuse = refuse,
     .write = write,
-    .core_flops = core_flops,
+    .state_flops = STATE_FLOPS,
 };

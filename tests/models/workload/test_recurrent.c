@@ -1,5 +1,6 @@
 /* Recurrent layers: parameters, FLOPs and kept bytes against formulas written out here; shares of
  * tensor and context ranks add up to the whole; layers of one block are halves of whole ones. */
+#include "models/layout/transformer_formula.h"
 #include "tests/models/workload/recurrent_bench.h"
 
 /* Tensors of a mixer as model files hold them, the norm before it not among them. */

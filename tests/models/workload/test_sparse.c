@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/layout/transformer_formula.h"
 #include "models/workload/transformer.h"
 #include "sim/units.h"
 #include "tests/models/gpu/cards.h"

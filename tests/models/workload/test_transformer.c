@@ -1,6 +1,7 @@
 /* Parameter counts and FLOPs of published models. */
 #include <math.h>
 
+#include "models/layout/transformer_formula.h"
 #include "models/workload/transformer.h"
 #include "tests/models/gpu/cards.h"
 #include "tests/test.h"

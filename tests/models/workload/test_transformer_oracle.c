@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/layout/transformer_formula.h"
 #include "models/workload/transformer.h"
 #include "tests/models/gpu/cards.h"
 #include "tests/test.h"

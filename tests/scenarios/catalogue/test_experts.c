@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "models/layout/transformer_formula.h"
 #include "models/workload/transformer.h"
 #include "scenarios/assemble/scenario.h"
 #include "tests/test.h"

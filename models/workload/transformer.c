@@ -145,12 +145,22 @@ static double mixer_parameters(const struct model_shape *m)
     return layer_parameters(&work, hidden);
 }
 
+static double block_of(const struct model_shape *m, uint64_t outer, uint64_t inner)
+{
+    double rows = (double)outer, width = (double)inner;
+    double inputs = transformer_gated(m) ? 2.0 : 1.0;
+    double biases = m->biases ? inputs * width + rows : 0.0;
+    return (inputs + 1.0) * rows * width + biases;
+}
+
 static double block_parameters(const struct model_shape *m, uint64_t inner)
 {
-    double hidden = (double)m->hidden, width = (double)inner;
-    double inputs = transformer_gated(m) ? 2.0 : 1.0;
-    double biases = m->biases ? inputs * width + hidden : 0.0;
-    return (inputs + 1.0) * hidden * width + biases;
+    return block_of(m, m->hidden, inner);
+}
+
+static double expert_parameters(const struct model_shape *m)
+{
+    return block_of(m, m->moe.latent > 0 ? m->moe.latent : m->hidden, m->moe.ffn_hidden);
 }
 
 /* `routed` experts of a layer: all for a count, those that a token visits for FLOPs. */
@@ -161,8 +171,9 @@ static double ffn_parameters(const struct model_shape *m, uint64_t layer, uint64
     double router =
         (double)(m->hidden * m->moe.experts + (m->moe.router_bias ? m->moe.experts : 0));
     double gate = transformer_gates_shared(m) ? (double)m->hidden : 0.0;
-    return router + gate +
-           (double)(routed + m->moe.shared_experts) * block_parameters(m, m->moe.ffn_hidden);
+    return router + gate + 2.0 * (double)(m->hidden * m->moe.latent) +
+           (double)routed * expert_parameters(m) +
+           (double)m->moe.shared_experts * block_parameters(m, m->moe.ffn_hidden);
 }
 
 double transformer_indexer_parameters(const struct model_shape *m)
@@ -220,7 +231,7 @@ double transformer_expert_parameters(const struct model_shape *m)
     double layers = 0.0;
     for (uint64_t layer = 0; layer < m->layers; layer++)
         layers += transformer_has_experts(m, layer) ? 1.0 : 0.0;
-    return layers * (double)m->moe.experts * block_parameters(m, m->moe.ffn_hidden);
+    return layers * (double)m->moe.experts * expert_parameters(m);
 }
 
 static double layer_active_parameters(const struct model_shape *m, uint64_t layer)
@@ -259,7 +270,7 @@ double transformer_prediction_expert_parameters(const struct model_shape *m)
 {
     if (m->mtp_layers == 0 || !transformer_has_experts(m, m->layers - 1))
         return 0.0;
-    return (double)(m->mtp_layers * m->moe.experts) * block_parameters(m, m->moe.ffn_hidden);
+    return (double)(m->mtp_layers * m->moe.experts) * expert_parameters(m);
 }
 
 double transformer_trained_parameters(const struct model_shape *m, uint64_t sequence)

@@ -67,6 +67,7 @@ struct model_moe {
     uint64_t groups_per_token;
     bool router_bias; /* of a score for each expert, learned or to balance their loads */
     bool clamped;     /* what enters the activation of an expert is clamped */
+    uint64_t latent;  /* width of what routed experts read and write; 0: of the tokens */
     bool shared_gate; /* each token weighs what its shared experts make of it */
 };
 struct model_windows {

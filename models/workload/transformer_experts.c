@@ -61,6 +61,11 @@
 
 static double row_bytes(const struct rank_share *s)
 {
+    return s->experts.width * s->element.core_bytes;
+}
+
+static double token_bytes(const struct rank_share *s)
+{
     return s->hidden * s->element.core_bytes;
 }
 
@@ -131,7 +136,7 @@ static struct kernel clamp(const struct rank_share *s, bool backward)
 
 static struct kernel bias(const struct rank_share *s, bool backward)
 {
-    const double elements = s->experts.rows * s->hidden, count = s->experts.count;
+    const double elements = s->experts.rows * s->experts.width, count = s->experts.count;
     return backward
                ? gpu_kernel_memory("expert bias gradient", elements * BIAS_GRADIENT_BYTES,
                                    BIAS_GRADIENT_EXPERT_LAUNCHES * count + BIAS_GRADIENT_LAUNCHES)
@@ -149,7 +154,7 @@ static struct kernel shared_gate(const struct rank_share *s, bool backward)
 {
     const double rows = backward ? SHARED_GATE_GRADIENT_ROWS : SHARED_GATE_ROWS;
     return gpu_kernel_memory(backward ? "shared expert gate gradient" : "shared expert gate",
-                             s->norm_tokens * row_bytes(s) * rows,
+                             s->norm_tokens * token_bytes(s) * rows,
                              backward ? SHARED_GATE_GRADIENT_LAUNCHES : SHARED_GATE_LAUNCHES);
 }
 
@@ -245,9 +250,11 @@ static void keep_input(struct segment *out, const char *name, double bytes)
  * the same rows. */
 static void keep_route(const struct rank_share *s, struct segment *out)
 {
+    if (s->experts.latent > 0.0 && s->element.kept_bytes != s->element.core_bytes)
+        keep_input(out, "expert latent input", s->norm_tokens * s->hidden * s->element.kept_bytes);
     const double shared = s->shared_beside ? s->tokens : s->input_tokens;
     if (!(s->ffn > 0.0) || shared != s->norm_tokens) {
-        keep_input(out, "router input", s->norm_tokens * row_bytes(s));
+        keep_input(out, "router input", s->norm_tokens * token_bytes(s));
         out->saved.tensors[out->saved.count - 1].rebuilt = transformer_norms_rebuilt(s);
     }
     transformer_piece_saved(out, "expert weights",
@@ -271,11 +278,12 @@ void transformer_experts_keep(const struct rank_share *s, enum piece piece, stru
                                     false);
     }
     if (piece == PIECE_DOWN && gates_shared(s))
-        transformer_piece_saved(out, "shared expert output", s->norm_tokens * row_bytes(s), false);
+        transformer_piece_saved(out, "shared expert output", s->norm_tokens * token_bytes(s),
+                                false);
     if (piece == PIECE_ROUTE)
         keep_route(s, out);
     if (piece == PIECE_EXPERT_UP)
-        keep_input(out, "expert input", rows * s->hidden * s->element.kept_bytes);
+        keep_input(out, "expert input", rows * s->experts.width * s->element.kept_bytes);
     if (piece == PIECE_EXPERT_ACTIVATE) {
         const double factor =
             s->gates > 1.0 ? s->context->software->layer.activation_saved_factor : 1.0;
@@ -295,6 +303,9 @@ void transformer_experts_keep(const struct rank_share *s, enum piece piece, stru
     if (piece == PIECE_EXPERT_DOWN)
         out->saved.tensors[out->saved.count - 1].rebuilt =
             s->context->recompute == RECOMPUTE_MODULES;
+    if (piece == PIECE_COMBINE && s->experts.latent > 0.0)
+        keep_input(out, "expert output latent",
+                   s->norm_tokens * s->experts.latent * s->element.kept_bytes);
 }
 
 double transformer_experts_temporary(const struct rank_share *s, enum piece piece, bool backward)
@@ -321,7 +332,7 @@ double transformer_experts_temporary(const struct rank_share *s, enum piece piec
         return backward ? (1.0 + s->gates) * inner : 0.0;
     case PIECE_EXPERT_DOWN:
         return rows * row_bytes(s) * (sorts(s) ? 2.0 : 1.0) +
-               (adds_bias(s) ? rows * s->hidden * FP32_BYTES * BIAS_COPIES : 0.0) +
+               (adds_bias(s) ? rows * s->experts.width * FP32_BYTES * BIAS_COPIES : 0.0) +
                (backward ? inner : 0.0);
     case PIECE_CLOSE:
     case PIECE_NORM1:

@@ -327,8 +327,9 @@ static double with_row_bytes(const struct rank_share *s)
 
 static double sent_row_bytes(const struct rank_share *s)
 {
-    return s->context->experts.dispatch_8bit ? s->hidden * (1.0 + SCALE_BYTES / SCALED_ELEMENTS)
-                                             : s->hidden * s->element.core_bytes;
+    return s->context->experts.dispatch_8bit
+               ? s->experts.width * (1.0 + SCALE_BYTES / SCALED_ELEMENTS)
+               : s->experts.width * s->element.core_bytes;
 }
 
 /* Rows to the ranks of their experts, or back. */
@@ -354,8 +355,10 @@ static struct segment_transfer expert_map(const struct rank_share *s)
 static struct segment_transfer expert_rows(const struct layer_writer *w, enum comm_op op)
 {
     const struct rank_share *s = &w->share;
-    return (struct segment_transfer){
-        .comm = SEGMENT_TP, .op = op, .bytes = s->experts.rows * s->hidden * s->element.core_bytes};
+    return (struct segment_transfer){.comm = SEGMENT_TP,
+                                     .op = op,
+                                     .bytes = s->experts.rows * s->experts.width *
+                                              s->element.core_bytes};
 }
 
 /* The part of the shared experts that runs while rows travel, which are there twice meanwhile. What
@@ -366,7 +369,7 @@ static struct segment *add_shared(struct layer_writer *w, enum piece first, enum
 {
     const struct rank_share *s = &w->share;
     const double moving =
-        (s->experts.visited + s->experts.crossed) * s->hidden * s->element.core_bytes;
+        (s->experts.visited + s->experts.crossed) * s->experts.width * s->element.core_bytes;
     struct segment *segment = segment_add(w, "shared experts", first, last, output_bytes);
     if (first == PIECE_UP)
         opens_tensor(w, segment, 0, 1.0);
@@ -389,9 +392,10 @@ static void write_experts(struct layer_writer *w, double output_bytes)
 {
     const struct rank_share *s = &w->share;
     const struct layer_context *c = s->context;
-    const double arrived = s->experts.rows * s->hidden * s->element.core_bytes;
-    struct segment *router = segment_add(w, "router", PIECE_ROUTE, PIECE_ROUTE,
-                                         s->experts.visited * s->hidden * s->element.core_bytes);
+    const double arrived = s->experts.rows * s->experts.width * s->element.core_bytes;
+    struct segment *router =
+        segment_add(w, "router", PIECE_ROUTE, PIECE_ROUTE,
+                    s->experts.visited * s->experts.width * s->element.core_bytes);
     router->host_waits = !(c->experts.capacity > 0.0 || c->experts.room > 0.0);
     struct segment *up = NULL, *down = NULL;
     if (s->shared_beside)
@@ -402,7 +406,7 @@ static void write_experts(struct layer_writer *w, double output_bytes)
         down = add_shared(w, PIECE_DOWN, PIECE_DOWN, output_bytes);
     struct segment *combine = segment_add(w, "combine", PIECE_COMBINE, PIECE_COMBINE, output_bytes);
     if (c->experts.ep > 1) {
-        const double back = s->hidden * s->element.core_bytes;
+        const double back = s->experts.width * s->element.core_bytes;
         const bool maps = c->experts.dispatch->map_bytes > 0.0;
         CHECK(!maps || (up == NULL && c->experts.etp == 1));
         if (maps)

@@ -207,12 +207,12 @@ static bool absent(const struct rank_share *share, enum piece piece)
     return piece == PIECE_RING && (c->cp == 1 || !c->ring.cp_ring);
 }
 
-static bool is_linear(enum piece piece)
+static bool is_linear(const struct rank_share *share, enum piece piece)
 {
-    return piece == PIECE_LATENT || piece == PIECE_INDEX || piece == PIECE_QKV ||
-           piece == PIECE_VALUE || piece == PIECE_PROJECT || piece == PIECE_UP ||
-           piece == PIECE_DOWN || piece == PIECE_ROUTE || piece == PIECE_EXPERT_UP ||
-           piece == PIECE_EXPERT_DOWN;
+    return (piece == PIECE_COMBINE && share->experts.latent > 0.0) || piece == PIECE_LATENT ||
+           piece == PIECE_INDEX || piece == PIECE_QKV || piece == PIECE_VALUE ||
+           piece == PIECE_PROJECT || piece == PIECE_UP || piece == PIECE_DOWN ||
+           piece == PIECE_ROUTE || piece == PIECE_EXPERT_UP || piece == PIECE_EXPERT_DOWN;
 }
 
 /* The kernels from `first` on run again under recomputation of a part. */
@@ -317,7 +317,7 @@ static void write_forward(const struct rank_share *share, enum piece piece, stru
         return;
     }
     transformer_experts_forward(share, piece, true, out);
-    if (is_linear(piece)) {
+    if (is_linear(share, piece)) {
         write_linears(share, piece, out);
         transformer_experts_forward(share, piece, false, out);
         if (piece == PIECE_INDEX)
@@ -380,7 +380,7 @@ static void write_backward(const struct rank_share *share, enum piece piece, str
         return;
     }
     transformer_experts_backward(share, piece, true, out);
-    if (is_linear(piece)) {
+    if (is_linear(share, piece)) {
         write_linears_backward(share, piece, out);
         transformer_experts_backward(share, piece, false, out);
         return;
@@ -411,7 +411,7 @@ void transformer_piece_write(const struct rank_share *share, enum piece first, e
             continue;
         write_forward(share, (enum piece)piece, out);
         transformer_piece_keep(share, (enum piece)piece, out);
-        double weights = is_linear((enum piece)piece)
+        double weights = is_linear(share, (enum piece)piece)
                              ? transformer_adapter_temporary(share, (enum piece)piece)
                              : 0.0;
         double forward = weights + transformer_piece_temporary(share, (enum piece)piece, false);

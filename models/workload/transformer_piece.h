@@ -80,6 +80,8 @@ struct rank_share {
         double count;   /* experts on this rank; 0: the layer has none */
         double all;     /* scores of the router */
         double ffn;     /* width of one on this rank */
+        double width;   /* of the rows that they read and write */
+        double latent;  /* the same where tokens are projected to it; 0: it is theirs */
         double visited; /* rows that this rank sends: its tokens, once for each of their experts */
         double rows;    /* that its experts compute, of the busiest rank */
         double filled;  /* the same, each expert's filled up to what its products want */

@@ -93,9 +93,8 @@ static unsigned expert_linear(const struct rank_share *s, bool up, struct linear
     static const char *const names[][3] = {
         {"expert up", "expert up dgrad", "expert up wgrad"},
         {"expert down", "expert down dgrad", "expert down wgrad"}};
-    const double width = s->experts.ffn;
-    out[0] = whole(s, names[up ? 0 : 1], up ? s->hidden : width, up ? s->gates * width : s->hidden,
-                   false);
+    const double width = s->experts.ffn, rows = s->experts.width;
+    out[0] = whole(s, names[up ? 0 : 1], up ? rows : width, up ? s->gates * width : rows, false);
     out[0].rows = s->experts.filled;
     out[0].tiled = s->experts.tiled;
     out[0].groups = s->experts.count;
@@ -104,12 +103,35 @@ static unsigned expert_linear(const struct rank_share *s, bool up, struct linear
     return 1;
 }
 
+/* The router; and where experts work in a latent the way there, of the same input, and back
+ * (NVIDIA/Megatron-LM megatron/core/transformer/moe/moe_layer.py, fc1_latent_proj). */
+static unsigned route_linears(const struct rank_share *s, struct linear *out)
+{
+    static const char *const router[3] = {"router", "router dgrad", "router wgrad"};
+    static const char *const there[3] = {"expert latent", "expert latent dgrad",
+                                         "expert latent wgrad"};
+    out[0] = whole(s, router, s->hidden, s->experts.all, true);
+    out[0].wide = true;
+    out[1] = whole(s, there, s->hidden, s->experts.latent, true);
+    out[1].shares = true;
+    out[0].rows = out[1].rows = s->norm_tokens;
+    return s->experts.latent > 0.0 ? 2 : 1;
+}
+
+static unsigned combine_linears(const struct rank_share *s, struct linear *out)
+{
+    static const char *const back[3] = {"expert output", "expert output dgrad",
+                                        "expert output wgrad"};
+    out[0] = whole(s, back, s->experts.latent, s->hidden, false);
+    out[0].rows = s->norm_tokens;
+    return s->experts.latent > 0.0 ? 1 : 0;
+}
+
 unsigned transformer_piece_linears(const struct rank_share *s, enum piece piece,
                                    struct linear out[PIECE_LINEAR_MAX])
 {
     static const char *const project[3] = {"projection", "projection dgrad", "projection wgrad"};
     static const char *const down[3] = {"down", "down dgrad", "down wgrad"};
-    static const char *const router[3] = {"router", "router dgrad", "router wgrad"};
     switch (piece) {
     case PIECE_LATENT:
         return latent_linears(s, out);
@@ -125,10 +147,9 @@ unsigned transformer_piece_linears(const struct rank_share *s, enum piece piece,
     case PIECE_UP:
         return up_linears(s, out);
     case PIECE_ROUTE:
-        out[0] = whole(s, router, s->hidden, s->experts.all, true);
-        out[0].rows = s->norm_tokens;
-        out[0].wide = true;
-        return 1;
+        return route_linears(s, out);
+    case PIECE_COMBINE:
+        return combine_linears(s, out);
     case PIECE_EXPERT_UP:
     case PIECE_EXPERT_DOWN:
         return expert_linear(s, piece == PIECE_EXPERT_UP, out);
@@ -147,7 +168,6 @@ unsigned transformer_piece_linears(const struct rank_share *s, enum piece piece,
     case PIECE_NORM2:
     case PIECE_ACTIVATE:
     case PIECE_EXPERT_ACTIVATE:
-    case PIECE_COMBINE:
     case PIECE_FINAL_NORM:
     case PIECE_KIND_COUNT:
         break;

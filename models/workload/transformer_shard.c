@@ -25,21 +25,22 @@ static double indexer_shard(const struct rank_share *s)
            s->hidden * s->sparse.index_heads;
 }
 
-/* With the gate of shared experts, which is whole on every rank too. */
+/* With the gate of shared experts and the projections to and from a latent, which are whole on
+ * every rank too (NVIDIA/Megatron-LM moe_layer.py: "duplicated"). */
 static double router_shard(const struct rank_share *s)
 {
     const struct model_shape *m = s->context->model;
     const bool gate = s->experts.all > 0.0 && transformer_gates_shared(m);
     return s->experts.all * (s->hidden + (m->moe.router_bias ? 1.0 : 0.0)) +
-           (gate ? s->hidden : 0.0);
+           (gate ? s->hidden : 0.0) + 2.0 * s->hidden * s->experts.latent;
 }
 
 static double experts_shard(const struct rank_share *s)
 {
     const bool biases = s->context->model->biases;
     const double width = s->experts.ffn;
-    const double each =
-        (s->gates + 1.0) * s->hidden * width + (biases ? s->gates * width + s->hidden : 0.0);
+    const double each = (s->gates + 1.0) * s->experts.width * width +
+                        (biases ? s->gates * width + s->experts.width : 0.0);
     return s->experts.count * each;
 }
 
@@ -121,9 +122,9 @@ static struct linear stored_up(const struct rank_share *s, const struct linear *
 
 static void list_modules(const struct rank_share *s, struct layer *out)
 {
-    static const enum piece pieces[] = {PIECE_LATENT,  PIECE_INDEX,     PIECE_QKV,
-                                        PIECE_PROJECT, PIECE_UP,        PIECE_DOWN,
-                                        PIECE_ROUTE,   PIECE_EXPERT_UP, PIECE_EXPERT_DOWN};
+    static const enum piece pieces[] = {
+        PIECE_LATENT, PIECE_INDEX, PIECE_QKV,       PIECE_PROJECT,     PIECE_UP,
+        PIECE_DOWN,   PIECE_ROUTE, PIECE_EXPERT_UP, PIECE_EXPERT_DOWN, PIECE_COMBINE};
     for (unsigned i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
         struct linear linears[PIECE_LINEAR_MAX];
         unsigned count = 0;

@@ -38,6 +38,8 @@ static void share_experts(const struct layer_context *c, struct rank_share *out)
         .count = all / (double)c->experts.ep,
         .all = all,
         .ffn = (double)m->moe.ffn_hidden / (double)c->experts.etp,
+        .width = m->moe.latent > 0 ? (double)m->moe.latent : out->hidden,
+        .latent = (double)m->moe.latent,
         .visited = sent,
         .rows = sent * (double)c->experts.etp,
         .crossed = once ? sent * routing_places(&routing, (uint32_t)c->experts.ep) / visits : sent,

@@ -300,6 +300,15 @@ static void warn_of_window(struct import *in, const struct huggingface_type *typ
                          source_clean(in->arena, in->path));
 }
 
+/* A file that lists its blocks one by one need not count them. */
+static void count_blocks(json_t *json)
+{
+    const json_t *blocks = json_object_get(json, "layers_block_type");
+    if (json_is_array(blocks) && json_object_get(json, "num_hidden_layers") == NULL)
+        json_object_set_new(json, "num_hidden_layers",
+                            json_integer((json_int_t)json_array_size(blocks)));
+}
+
 /* As many matrices and bytes, so that its time is no other; but it is said. */
 static void warn_of_activation(struct import *in)
 {
@@ -409,6 +418,7 @@ const struct value *huggingface_read(struct arena *arena, const char *path, stru
     if (!load(&in, &json))
         return NULL;
     unsigned before = problems->error_count;
+    count_blocks(json);
     in.json = json;
     in.mapping = value_new(arena, VALUE_MAPPING, where);
     in.type = json_string_value(json_object_get(json, "model_type"));

@@ -26,6 +26,7 @@ static const struct idle_row {
     {"model", "norm_biases", NEED_LAYERNORM, "gives biases to a layernorm", false},
     {"model", "experts_per_token", NEED_EXPERTS, "counts the experts that a token visits", false},
     {"model", "moe_ffn_hidden", NEED_EXPERTS, "is the width of an expert", false},
+    {"model", "moe_latent", NEED_EXPERTS, "is the width in which experts work", false},
     {"model", "shared_experts", NEED_EXPERTS, "adds experts to those of a layer", false},
     {"model", "shared_expert_gate", NEED_SHARED_EXPERTS, "weighs what shared experts make", false},
     {"model", "dense_layers", NEED_EXPERTS, "counts layers before those with experts", false},

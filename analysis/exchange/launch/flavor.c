@@ -35,6 +35,7 @@ static void add_experts(struct words *w, const struct model_shape *m)
         arena_format(w->arena,
                      "%" PRIu64 " experts of inner width %" PRIu64 " with %" PRIu64 " a token",
                      m->moe.experts, m->moe.ffn_hidden, m->moe.experts_per_token));
+    add_number(w, "%" PRIu64 " wide, to which tokens are projected", m->moe.latent);
     add_number(w, "%" PRIu64 " shared", m->moe.shared_experts);
     add(w, transformer_gates_shared(m), "a gate for the shared");
     add_number(w, "dense blocks in the first %" PRIu64, m->moe.dense_layers);

@@ -111,6 +111,8 @@ static void write_experts(const struct launch_job *job, struct launch_text *text
     launch_option(text, "--num-experts %" PRIu64, m->moe.experts);
     launch_option(text, "--moe-router-topk %" PRIu64, m->moe.experts_per_token);
     launch_option(text, "--moe-ffn-hidden-size %" PRIu64, m->moe.ffn_hidden);
+    if (m->moe.latent > 0)
+        launch_option(text, "--moe-latent-size %" PRIu64, m->moe.latent);
     if (job->bf16) /* its kernels know no other */
         launch_option(text, "--moe-grouped-gemm");
     write_dispatch(job, text);

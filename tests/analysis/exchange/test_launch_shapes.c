@@ -53,6 +53,7 @@ CHANGE(more_a_token, (experts(m), m->moe.experts_per_token = 4))
 CHANGE(narrow_experts, (experts(m), m->moe.ffn_hidden = 7168))
 CHANGE(shared, (experts(m), m->moe.shared_experts = 1))
 CHANGE(shared_gate, (experts(m), m->moe.shared_experts = 1, m->moe.shared_gate = true))
+CHANGE(expert_latent, (experts(m), m->moe.latent = 1024))
 CHANGE(dense_layers, (experts(m), m->moe.dense_layers = 4))
 CHANGE(interval, (experts(m), m->moe.interval = 2))
 CHANGE(groups, (experts(m), m->moe.groups = 8, m->moe.groups_per_token = 4))
@@ -62,15 +63,16 @@ static const struct {
     const char *name;
     void (*change)(struct model_shape *m);
 } changes[] = {
-    NAMED(window),       NAMED(sinks),          NAMED(one_norm),       NAMED(four_norms),
-    NAMED(tied),         NAMED(biases),         NAMED(qkv_biases),     NAMED(attention_biases),
-    NAMED(qk_norms),     NAMED(qk_norms_whole), NAMED(dropout),        NAMED(gelu),
-    NAMED(geglu),        NAMED(squared_relu),   NAMED(layernorm),      NAMED(learned),
-    NAMED(alibi),        NAMED(head_size),      NAMED(layers),         NAMED(hidden),
-    NAMED(heads),        NAMED(kv_heads),       NAMED(ffn_hidden),     NAMED(vocabulary),
-    NAMED(further),      NAMED(latent),         NAMED(experts),        NAMED(more_experts),
-    NAMED(more_a_token), NAMED(shared),         NAMED(narrow_experts), NAMED(dense_layers),
-    NAMED(interval),     NAMED(groups),         NAMED(router_bias),    NAMED(shared_gate),
+    NAMED(window),        NAMED(sinks),          NAMED(one_norm),       NAMED(four_norms),
+    NAMED(tied),          NAMED(biases),         NAMED(qkv_biases),     NAMED(attention_biases),
+    NAMED(qk_norms),      NAMED(qk_norms_whole), NAMED(dropout),        NAMED(gelu),
+    NAMED(geglu),         NAMED(squared_relu),   NAMED(layernorm),      NAMED(learned),
+    NAMED(alibi),         NAMED(head_size),      NAMED(layers),         NAMED(hidden),
+    NAMED(heads),         NAMED(kv_heads),       NAMED(ffn_hidden),     NAMED(vocabulary),
+    NAMED(further),       NAMED(latent),         NAMED(experts),        NAMED(more_experts),
+    NAMED(more_a_token),  NAMED(shared),         NAMED(narrow_experts), NAMED(dense_layers),
+    NAMED(interval),      NAMED(groups),         NAMED(router_bias),    NAMED(shared_gate),
+    NAMED(expert_latent),
 };
 enum {
     FIRST_OF_EXPERTS = 27 /* those behind it change a model that has experts */

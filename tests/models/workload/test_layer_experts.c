@@ -285,6 +285,19 @@ static void input_of_a_router_is_kept_once(void **state)
     }
 }
 
+static double flops(const struct layer *layer)
+{
+    double sum = 0.0;
+    for (unsigned i = 0; i < layer->segment_count; i++) {
+        const struct segment *s = &layer->segments[i];
+        const struct segment_kernels *lists[] = {&s->forward, &s->dgrad, &s->wgrad};
+        for (unsigned list = 0; list < 3; list++)
+            for (unsigned k = 0; k < lists[list]->count; k++)
+                sum += lists[list]->kernels[k].flops;
+    }
+    return sum;
+}
+
 /* A gate of shared experts: 8 weights on every rank; forward three rows a token by three kernels,
  * back eleven by seven; what it weighs is kept. Nothing without shared experts. */
 static void shared_experts_are_weighed(void **state)
@@ -310,6 +323,68 @@ static void shared_experts_are_weighed(void **state)
     }
 }
 
+static double sent(const struct layer *layer, enum comm_op op)
+{
+    double bytes = 0.0;
+    for (unsigned i = 0; i < layer->segment_count; i++) {
+        const struct segment_transfers *t = &layer->segments[i].transfers;
+        const struct segment_transfer *all[] = {&t->before,          &t->after,
+                                                &t->backward_before, &t->backward_after,
+                                                &t->exchange,        &t->backward_exchange};
+        for (unsigned k = 0; k < COUNT(all); k++)
+            bytes += all[k]->comm != SEGMENT_NONE && all[k]->op == op ? all[k]->bytes : 0.0;
+    }
+    return bytes;
+}
+
+/* Experts that work in a latent half as wide as the tokens: what is copied, sorted, sent, kept of
+ * their input and multiplied by is half, and two products of every token, whole on each rank, lead
+ * there and back. The router and the shared experts read the tokens. */
+static void experts_in_a_latent(void **state)
+{
+    static const char *const rows[] = {"permute", "unpermute", "sort by expert", "sort by source",
+                                       "permute gradient"};
+    (void)state;
+    for (unsigned i = 0; i < COUNT(cases); i++) {
+        const struct expert_case *k = &cases[i];
+        struct bench wide, b;
+        unsigned count, same;
+        set_case(&wide, k, true);
+        set_case(&b, k, true);
+        b.model.moe.latent = 4;
+        transformer_layer(&b.context, &b.layer);
+        for (unsigned r = 0; r < COUNT(rows); r++) {
+            const double whole = moved(&wide.layer, rows[r], &count);
+            assert_true(near(2.0 * moved(&b.layer, rows[r], &same), whole) && same == count);
+        }
+        /* Four exchanges, and four among the ranks that share an expert: 8 bytes a row for 16. */
+        const double there = sent(&wide.layer, COMM_ALL_TO_ALL) - sent(&b.layer, COMM_ALL_TO_ALL) +
+                             sent(&wide.layer, COMM_EXPERT_EXCHANGE) -
+                             sent(&b.layer, COMM_EXPERT_EXCHANGE);
+        const double shared = sent(&wide.layer, COMM_ALL_GATHER) - sent(&b.layer, COMM_ALL_GATHER) +
+                              sent(&wide.layer, COMM_REDUCE_SCATTER) -
+                              sent(&b.layer, COMM_REDUCE_SCATTER);
+        assert_true(near(there, k->ep > 1 ? 4.0 * 8.0 * k->left : 0.0));
+        assert_true(near(shared, k->etp > 1 ? 4.0 * 8.0 * k->computed : 0.0));
+        assert_true(near(2.0 * kept_bytes(&b.layer, "expert input"),
+                         kept_bytes(&wide.layer, "expert input")));
+        assert_true(kept_bytes(&b.layer, "router input") ==
+                    kept_bytes(&wide.layer, "router input"));
+        assert_true(kept_bytes(&b.layer, "expert output latent") == k->tokens * 4.0 * 2.0);
+        assert_true(b.layer.expert_parameters * 2.0 == wide.layer.expert_parameters);
+        assert_true(b.layer.parameters - b.layer.expert_parameters ==
+                    wide.layer.parameters - wide.layer.expert_parameters + 2.0 * 8.0 * 4.0);
+        /* Of a token 2 x 8 x 4 operations there, as many back, for each of three products. */
+        const double tokens = k->tokens, ways = 2.0 * 2.0 * 8.0 * 4.0 * tokens * 3.0;
+        const double experts = 3.0 * 2.0 * 3.0 * 8.0 * 16.0 / (double)k->etp * k->computed;
+        if (!near(flops(&wide.layer) - flops(&b.layer), experts / 2.0 - ways))
+            fail_msg("case %u: %g %g of %g", i, flops(&wide.layer), flops(&b.layer),
+                     experts / 2.0 - ways);
+        assert_true(transformer_layer_parameters(&b.model, 0) + 4.0 * 3.0 * 4.0 * 16.0 ==
+                    transformer_layer_parameters(&wide.model, 0) + 2.0 * 8.0 * 4.0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -318,6 +393,7 @@ int main(void)
         cmocka_unit_test(each_expert_has_its_matrices),
         cmocka_unit_test(input_of_a_router_is_kept_once),
         cmocka_unit_test(shared_experts_are_weighed),
+        cmocka_unit_test(experts_in_a_latent),
         cmocka_unit_test(attention_in_eight_bits),
         cmocka_unit_test(rows_are_moved_once),
         cmocka_unit_test(pieces_hold_what_they_write),

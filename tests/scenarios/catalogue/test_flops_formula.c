@@ -106,7 +106,8 @@ static double counted(const struct model_shape *m, uint64_t sequence,
 static double block(const struct model_shape *m)
 {
     const bool gate = m->ffn == FFN_SWIGLU || m->ffn == FFN_GEGLU;
-    const double h = (double)m->hidden, f = (double)m->moe.ffn_hidden;
+    const double h = (double)(m->moe.latent > 0 ? m->moe.latent : m->hidden);
+    const double f = (double)m->moe.ffn_hidden;
     return (gate ? 3.0 : 2.0) * h * f + (m->biases ? (gate ? 2.0 : 1.0) * f + h : 0.0);
 }
 
@@ -375,6 +376,8 @@ static void draw_experts(struct draw *draw, struct model_shape *m)
     m->moe.experts_per_token = 1 + pick(draw, 3);
     m->moe.ffn_hidden = 5 + pick(draw, 9);
     m->moe.shared_experts = pick(draw, 2);
+    m->moe.shared_gate = pick(draw, 2) > 0;
+    m->moe.latent = 3 * pick(draw, 2);
     m->moe.dense_layers = pick(draw, 3);
     m->moe.interval = pick(draw, 3);
 }

@@ -36,6 +36,9 @@ static const struct {
     {"qwen3.5-27b", 26.896, 0, .425, 48, 16},
     {"nemotron-h-56b", 56.324, 0, 0, 54, 10},
     {"nemotron-3-nano-30b-a3b", 31.578, 3.23, 0, 23, 6},
+    {"nemotron-3-super-120b-a12b", 120.669, 12.233, 0, 40,
+     8}, /* published: 120.6, and 12.7 with the .537 it looks up */
+    {"nemotron-3-ultra-550b-a55b", 549.309, 55.0, 0, 48, 12},
     {"kimi-linear-48b-a3b", 49.123, 3.11, 0, 20, 7},
     {"minimax-text-01-456b", 456.090, 47.2, 0, 70, 10},
 };

@@ -79,7 +79,7 @@ static const char tenant_lines[] =
     "  exact ledger   no legal layout up to {.limit} GPUs holds it\n"
     "{end}{end}"
     "{if minimum_gpus_opened}"
-    "  Kept as stated: {.held};\n"
+    "  Kept as stated: {wrap .held};\n"
     "  were they open, {minimum_gpus_opened} card{if not minimum_gpus_opened = 1}s{end} would hold "
     "it.\n"
     "{end}"

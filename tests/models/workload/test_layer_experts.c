@@ -285,6 +285,16 @@ static void input_of_a_router_is_kept_once(void **state)
     }
 }
 
+/* Whole matrices of these sides. */
+static unsigned matrices_of(const struct layer *layer, double rows, double columns)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < layer->matrix_count; i++)
+        count += !layer->matrices[i].experts && layer->matrices[i].inputs == rows &&
+                 layer->matrices[i].outputs == columns;
+    return count;
+}
+
 static double flops(const struct layer *layer)
 {
     double sum = 0.0;
@@ -374,6 +384,17 @@ static void experts_in_a_latent(void **state)
         assert_true(b.layer.expert_parameters * 2.0 == wide.layer.expert_parameters);
         assert_true(b.layer.parameters - b.layer.expert_parameters ==
                     wide.layer.parameters - wide.layer.expert_parameters + 2.0 * 8.0 * 4.0);
+        assert_int_equal(matrices_of(&b.layer, 8.0, 4.0) - matrices_of(&wide.layer, 8.0, 4.0), 1);
+        assert_int_equal(matrices_of(&b.layer, 4.0, 8.0) - matrices_of(&wide.layer, 4.0, 8.0), 1);
+        moved(&wide.layer, "add input gradients", &count); /* of the router, and of the way there */
+        moved(&b.layer, "add input gradients", &same);
+        assert_int_equal(same - count, 1);
+        assert_true(kept_bytes(&b.layer, "expert latent input") == 0.0);
+        narrow_case(&wide, k);
+        wide.model.moe.latent = 4;
+        transformer_layer(&wide.context, &wide.layer);
+        assert_true(kept_bytes(&wide.layer, "expert latent input") > 0.0);
+        set_case(&wide, k, true);
         /* Of a token 2 x 8 x 4 operations there, as many back, for each of three products. */
         const double tokens = k->tokens, ways = 2.0 * 2.0 * 8.0 * 4.0 * tokens * 3.0;
         const double experts = 3.0 * 2.0 * 3.0 * 8.0 * 16.0 / (double)k->etp * k->computed;

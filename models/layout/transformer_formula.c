@@ -121,7 +121,7 @@ static void set_keys(const struct model_shape *m, uint64_t sequence, struct form
     set(f, 'u', transformer_keys_met(WINDOW_SLIDING, m->windows.length, all, true),
         "tokens of a window that a query sees in the mean");
     set(f, 'k', transformer_keys_chosen(m, all, false), "keys that are chosen for a query");
-    set(f, 'j', transformer_keys_chosen(m, all, true), "chosen keys that it sees in the mean");
+    set(f, 'j', transformer_keys_chosen(m, all, true), "chosen keys that a query sees in the mean");
 }
 
 static void add_attention(const struct model_shape *m, uint64_t sequence, bool causal,

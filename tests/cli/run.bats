@@ -33,6 +33,23 @@ load helper
     true
 }
 
+@test "a long formula of MFU stays within 100 columns" {
+    cat >v32.yaml <<'YAML'
+model: {preset: deepseek-v3.2, layers: 4, experts: 8, groups_per_token: 0, expert_groups: 0}
+cluster: {gpu: h200-141gb-sxm, gpus: 8}
+software: {profile: megatron}
+training: {sequence: 32768, global_batch: 8}
+layout: {tp: 1, pp: 1, dp: 8, ep: 8, microbatch: 1, recompute: full}
+YAML
+    "$ORRERY" run v32.yaml --no-db >out 2>err
+    shows "(6N + 6P - 2D + 6Laek + 2Ixs + 4Ixk a token against"
+    shows "(6N + 6P - 2D + 6Laej + Ixs + 4Ixj: a token sees those before it)"
+    sed -n '/^  MFU/,/^  HFU/p' out >mfu
+    [ -s mfu ]
+    LC_ALL=C.UTF-8 grep -nE '^.{101,}$' mfu && return 1
+    true
+}
+
 @test "the same run twice: the same bytes of report, JSON and database" {
     "$ORRERY" run "$hello" --db a.db >a.txt
     "$ORRERY" run "$hello" --db b.db >b.txt

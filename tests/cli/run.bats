@@ -177,13 +177,13 @@ YAML
     fewer=$(jq .minimum_gpus open.json)
     jq -e '.minimum_gpus_opened == null' open.json
     expect 4 "$ORRERY" memory stated.yaml
-    shows "  Kept as stated: layout.sharding, layout.recompute, layout.microbatch;"
-    shows "  were they open, $fewer cards would hold it."
+    shows "  Kept as stated: layout.sharding, layout.recompute, layout.microbatch"
+    shows "  Were they open, $fewer cards would hold it."
     "$ORRERY" memory stated.yaml --json >stated.json 2>/dev/null || true
     jq -e ".minimum_gpus > $fewer and .minimum_gpus_opened == $fewer" stated.json
     expect 4 "$ORRERY" memory stated.yaml --limit "$fewer" # none as stated, the same without
     shows "no legal layout up to $fewer GPUs holds it"
-    shows "  were they open, $fewer cards would hold it."
+    shows "  Were they open, $fewer cards would hold it."
     sed -i 's/^layout.*/layout: {tp: 2, cp: 2, microbatch: 1, recompute: full}/' stated.yaml # what holds least
     "$ORRERY" memory stated.yaml --json >stated.json 2>/dev/null || true
     jq -e ".minimum_gpus == $fewer and .minimum_gpus_opened == null" stated.json

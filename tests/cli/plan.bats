@@ -486,10 +486,10 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
     # shellcheck disable=SC2086
     expect 0 plan $small --tokens 20B --mtbf 20d --seeds 1
     for line in goodput "tokens a day" "a failure every" "checkpoints async" "with failures"; do shows "$line"; done
+    sed '/^To run it/,$d' out | awk 'length($0) > 100 {print; wide = 1} END {exit wide}'
     sed -n '/^To run it: /,$p' out | sed 's/^To run it: orrery/"$ORRERY"/; s/ --db [^ ]*/ --no-db --json/' >play.sh
     expect 0 bash play.sh
     jq -e --argjson kept "$one" '(.tokens_per_s * .goodput / $kept - 1) | fabs < 1e-6' out
-    sed '/^To run it/,$d' out | awk 'length($0) > 100 {print; wide = 1} END {exit wide}'
 }
 
 @test "plan: with tokens the whole training is played, whatever the window of the run" {

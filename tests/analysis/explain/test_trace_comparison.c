@@ -337,8 +337,8 @@ static void test_roles_pair_with_themselves(void **state)
     static const char *const layouts[] = {
         "layout: {tp: 1, pp: 1, dp: 8, ep: 8, dispatch: deepep, microbatch: 1, sharding: zero-1}\n",
         "layout: {tp: 1, pp: 1, dp: 8, ep: 8, microbatch: 1, sharding: zero-1, recompute: full}\n",
-        "layout: {tp: 2, pp: 2, dp: 2, ep: 2, microbatch: 1, sharding: zero-1, schedule: dualpipe, "
-        "sequence_parallel: true}\n"};
+        ("layout: {tp: 2, pp: 2, dp: 2, ep: 2, microbatch: 1, sharding: zero-1, "
+         "schedule: dualpipe, sequence_parallel: true}\n")};
     static const unsigned exchanges[] = {4, 4, 8}; /* layers of a rank by microbatches */
     static const char *const gone[] = {"expert up", "expert down dgrad", "logits", "combine"};
     for (unsigned k = 0; k < sizeof layouts / sizeof layouts[0]; k++) {

@@ -62,8 +62,7 @@ const struct param model_params[] = {
      "Inner width of one expert."},
     {"moe_latent", PARAM_COUNT, AT(moe.latent), 0, WIDE, "0", NULL,
      "Width in which routed experts work: a token is projected to it before it is sent to them, "
-     "and "
-     "what they return is projected back (LatentMoE); 0: the tokens' own."},
+     "and what they return is projected back (LatentMoE); 0: the tokens' own."},
     {"shared_experts", PARAM_COUNT, AT(moe.shared_experts), 0, DEEP, "0", NULL,
      "Shared experts that process every token, in addition to the routed ones."},
     {"shared_expert_gate", PARAM_FLAG, AT(moe.shared_gate), 0, 0, "false", NULL,

@@ -144,7 +144,8 @@ static struct kernel bias(const struct rank_share *s, bool backward)
                                    BIAS_EXPERT_LAUNCHES * count + BIAS_LAUNCHES);
 }
 
-/* After the exchange between tensor ranks that ends the shared experts, or without one. */
+/* Of the rows that a tensor rank has after the reduction that ends the shared experts; told behind
+ * their last product. */
 static bool gates_shared(const struct rank_share *s)
 {
     return s->experts.all > 0.0 && transformer_gates_shared(s->context->model);

@@ -1,5 +1,6 @@
 /* The smallest cluster against trying everything: each size, each tp, cp and pp, by the rules and
  * the ledger alone; for every sharding and cards of several sizes. */
+#include "models/plan/choice_keys.h"
 #include "models/plan/minimum.h"
 #include "models/plan/trial.h"
 #include "models/schedule/schedule_kind.h"
@@ -82,6 +83,18 @@ static void test_against_trying(void **state)
         }
     }
     assert_true(found > 10 && none > 2 && beyond_a_node > 2);
+}
+
+/* Keys that are kept where they are stated: those of experts only where there are any. */
+static void test_held_keys(void **state)
+{
+    struct configuration c = wide_case();
+    const unsigned dense = minimum_held(&c, 0), share = 1u << CHOICE_EP | 1u << CHOICE_ETP;
+    assert_true((dense & share) == 0 && dense != 0);
+    assert_int_equal(minimum_held(&c, dense), 0);
+    assert_int_equal(dense & (1u << CHOICE_TP | 1u << CHOICE_PP | 1u << CHOICE_CP), 0);
+    c.model.moe.experts = 4;
+    assert_int_equal(minimum_held(&c, 0), dense | share);
 }
 
 /* A model that fits one card does so whatever is sharded, by default groups of a node too; what the
@@ -313,6 +326,7 @@ int main(void)
         cmocka_unit_test(test_bytes_of_state),
         cmocka_unit_test(test_what_differs),
         cmocka_unit_test(test_against_trying),
+        cmocka_unit_test(test_held_keys),
         cmocka_unit_test(test_one_card),
         cmocka_unit_test(test_rules_are_kept),
         cmocka_unit_test(test_a_larger_size_proves_little),

@@ -308,6 +308,21 @@ static double flops(const struct layer *layer)
     return sum;
 }
 
+/* Of all kernels of this name. */
+static double launches_of(const struct layer *layer, const char *name)
+{
+    double sum = 0.0;
+    for (unsigned i = 0; i < layer->segment_count; i++) {
+        const struct segment_kernels *lists[] = {&layer->segments[i].forward,
+                                                 &layer->segments[i].dgrad};
+        for (unsigned list = 0; list < 2; list++)
+            for (unsigned k = 0; k < lists[list]->count; k++)
+                if (strcmp(lists[list]->kernels[k].name, name) == 0)
+                    sum += lists[list]->kernels[k].launches;
+    }
+    return sum;
+}
+
 /* A gate of shared experts: 8 weights on every rank; forward three rows a token by three kernels,
  * back eleven by seven; what it weighs is kept. Nothing without shared experts. */
 static void shared_experts_are_weighed(void **state)
@@ -329,6 +344,8 @@ static void shared_experts_are_weighed(void **state)
         assert_true(
             near(moved(&b.layer, "shared expert gate gradient", &back), 11.0 * row * gates));
         assert_true(forward == i % 2 && back == i % 2);
+        assert_true(launches_of(&b.layer, "shared expert gate") == 3.0 * gates);
+        assert_true(launches_of(&b.layer, "shared expert gate gradient") == 7.0 * gates);
         assert_true(kept_bytes(&b.layer, "shared expert output") == row * gates);
     }
 }

@@ -268,8 +268,11 @@
     X(cost_usd, REAL, "USD", cost_usd, WEEKS, OF_WEEKS, 0,                                         \
       "price of all GPUs for the wall-clock time", m->weeks->cost_usd)                             \
     X(energy_j, REAL, "J", energy_j, WEEKS, OF_WEEKS, 0,                                           \
-      "energy of all paid GPUs: those of ranks at their power cap in steps, else idle",            \
-      m->weeks->energy_j)                                                                          \
+      "energy at the wall of paid_gpus and of spares that stand by under power: sum of energy_j "  \
+      "of table badput and energy_spares_j",                                                       \
+      m->weeks->energy.all_j)                                                                      \
+    X(energy_spares_j, REAL, "J", energy_spares_j, WEEKS, NO, 0,                                   \
+      "part of energy_j of spares, idle under power", m->weeks->energy.spares_j)                   \
     X(useful_s, REAL, "s", useful_s, WEEKS, OF_WEEKS, 1, "badput class useful",                    \
       m->weeks->badput_s[BADPUT_useful])                                                           \
     X(checkpoint_s, REAL, "s", checkpoint_s, WEEKS, OF_WEEKS, 0, "badput class checkpoint",        \

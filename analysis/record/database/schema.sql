@@ -109,7 +109,7 @@ create table track (
     id integer primary key,
     run integer not null,
     rank_class integer not null,
-    kind text not null,      -- 'stream', 'ledger' and 'wire' (counters)
+    kind text not null,      -- 'stream', 'ledger', 'wire' and 'power' (counters)
     name text not null,
     slices integer not null,
     busy_s real not null,

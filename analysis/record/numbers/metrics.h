@@ -268,7 +268,7 @@
     X(cost_usd, REAL, "USD", cost_usd, WEEKS, OF_WEEKS, 0,                                         \
       "price of all GPUs for the wall-clock time", m->weeks->cost_usd)                             \
     X(energy_j, REAL, "J", energy_j, WEEKS, OF_WEEKS, 0,                                           \
-      "energy at the wall of paid_gpus and of spares that stand by under power: sum of energy_j "  \
+      "energy at the wall of paid_gpus and of spares that stand by under power: sum of joules "    \
       "of table badput and energy_spares_j",                                                       \
       m->weeks->energy.all_j)                                                                      \
     X(energy_spares_j, REAL, "J", energy_spares_j, WEEKS, NO, 0,                                   \

@@ -135,7 +135,7 @@
       "useful, checkpoint, lost_work, detect, restart, wait, degraded, maintenance, idle")         \
     X(t, TEXT, link, "", "link of the restart chain; empty: the class is not split")               \
     X(t, REAL, seconds, "s", "wall time")                                                          \
-    X(t, REAL_OR_NULL, energy_j, "J",                                                              \
+    X(t, REAL_OR_NULL, joules, "J",                                                                \
       "energy of paid_gpus at the wall in this time; null: power not known")
 
 #define COLUMNS_checkpoint_level(X, t)                                                             \

@@ -160,7 +160,7 @@ static void set_energy(struct fact *weeks, struct fact *o, const struct record *
     for (unsigned i = 0; i < BADPUT_COUNT; i++) {
         double class_j = 0.0;
         for (size_t k = 0; k < count; k++)
-            class_j += strcmp(rows[k].class, badput_names[i]) == 0 ? rows[k].energy_j : 0.0;
+            class_j += strcmp(rows[k].class, badput_names[i]) == 0 ? rows[k].joules : 0.0;
         document_real(energy, badput_names[i], IN_JOULES, class_j);
         if (i == BADPUT_useful)
             document_real(weeks, ".useful_j", IN_JOULES, class_j);

@@ -110,6 +110,12 @@
 
 #define METRICS_OF_THE_CHOICE(X)                                                                   \
     X(gpu, TEXT, "", no_key, ALWAYS, NO, 0, "name of the GPU in the catalogue", m->c->gpu.name)    \
+    X(announced, FLAG, "", announced, ALWAYS, NO, 0,                                               \
+      "1: the GPU or its node is announced, and nothing was measured on it",                       \
+      *m->announced != '\0')                                                                       \
+    X(announced_words, TEXT, "", announced_words, ALWAYS, NO, 0,                                   \
+      "what of it is announced, and by how much it widens every prediction; empty: nothing is",    \
+      m->announced)                                                                                \
     X(rank_count, INTEGER, "", rank_count, ALWAYS, NO, 0, "ranks (GPUs in use)",                   \
       (int64_t)configuration_ranks(m->c))                                                          \
     X(peak_flops_per_s, REAL, "FLOP/s", no_key, ALWAYS, NO, 0,                                     \

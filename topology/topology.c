@@ -80,6 +80,13 @@ static bool check_cluster(const struct topology_spec *spec, struct error *error)
                          (unsigned long long)spec->nodes, (unsigned long long)gpus,
                          TOPOLOGY_GPU_MAX);
     }
+    const unsigned long long tray = spec->node.chassis_gpus, job = spec->node.job_gpus,
+                             whole = topology_whole_node(&spec->node);
+    if (tray > 0 && (tray > whole || whole % tray != 0))
+        return error_set(error, "chassis_gpus %llu does not divide the %llu GPUs of a node", tray,
+                         whole);
+    if (job > whole)
+        return error_set(error, "job_gpus %llu are more than the %llu GPUs of a node", job, whole);
     const double latencies_s[] = {spec->node.nvlink.latency_s, spec->node.nvlink.step_s,
                                   spec->node.pcie.latency_s, spec->node.nic.latency_s,
                                   spec->fabric.switch_latency_s};
@@ -104,6 +111,14 @@ static struct extent extent_of(const struct topology_spec *spec)
     return (struct extent){ports, node.vertices, node.links,
                            spec->nodes * node.vertices + fabric.vertices,
                            spec->nodes * node.links + 2 * ports + fabric.links};
+}
+
+bool topology_has_tiers(const struct topology_spec *spec)
+{
+    struct topology_size fabric = {0, 0};
+    if (spec->nodes > 1)
+        spec->fabric.kind->size(spec, &fabric);
+    return fabric.links > 0;
 }
 
 /* Collisions are drawn, or expected, not both. */

@@ -209,6 +209,8 @@ struct topology_wire {
     double gpu_bytes_per_s; /* of it for each GPU while all of its node send; 0: not said */
 };
 struct topology_wire topology_wire(const struct topology_spec *spec, uint64_t span);
+/* Do switches of the network between nodes join others? Not where each message passes one. */
+bool topology_has_tiers(const struct topology_spec *spec);
 /* NICs of a node, after the fabric's override. */
 uint64_t topology_nics(const struct topology_spec *spec);
 /* Payload rate of one port of the fabric: line rate x nic_efficiency x efficiency. */

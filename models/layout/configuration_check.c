@@ -442,6 +442,9 @@ static void check_graphs(struct rule_report *r)
             c->software.graphs.modules);
         return;
     }
+    if ((graphs & GRAPH_PREPROCESS) != 0 && (graphs & GRAPH_ROUTER) == 0)
+        rule_say(r, false, "software.cuda_graphs",
+                 "moe_preprocess is captured with moe_router alone: set moe_router+moe_preprocess");
     const bool waits = c->model.moe.experts > 0 && !(c->layout.experts.capacity > 0.0) &&
                        !(configuration_expert_room(c) > 0.0);
     if (waits && (graphs & GRAPH_EXPERTS) != 0)

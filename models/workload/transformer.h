@@ -290,6 +290,7 @@ struct segment_transfers {
 struct segment_kernels {
     unsigned count;
     struct kernel kernels[SEGMENT_KERNEL_MAX];
+    uint8_t modules[SEGMENT_KERNEL_MAX]; /* enum graph_module of each; 0: of none of a layer */
 };
 /* Bytes on this rank. */
 struct segment_memory {
@@ -304,7 +305,7 @@ struct segment {
     const char *name;    /* "attention", "mlp", "norm" */
     bool attention_core; /* selective recomputation repeats this segment's core kernels */
     bool host_waits;     /* forward: the host reads a result of its kernels before it goes on */
-    unsigned modules;    /* enum graph_module that its pieces belong to; 0: no module of a layer */
+    unsigned modules;    /* the same of a segment without a kernel */
     unsigned wgrad_beside_count; /* the last of wgrad, that may run beside backward_after */
     uint32_t repeated;           /* bit set of `forward` that recomputation of a part runs again */
     struct segment_transfers transfers;

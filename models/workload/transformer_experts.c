@@ -189,11 +189,10 @@ void transformer_experts_forward(const struct rank_share *s, enum piece piece, b
         if (transformer_norms_rebuilt(s))
             out->repeated |= 1u << (out->forward.count - 1);
     }
-    if (piece == PIECE_ROUTE && !opens) {
+    if (piece == PIECE_ROUTE && !opens)
         transformer_piece_forward(out, choice(s, false));
-        if (!s->experts.once)
-            transformer_piece_forward(out, copies(s, "permute"));
-    }
+    if (piece == PIECE_PERMUTE && opens && !s->experts.once)
+        transformer_piece_forward(out, copies(s, "permute"));
     if (piece == PIECE_DOWN && !opens && gates_shared(s))
         transformer_piece_forward(out, shared_gate(s, false));
     if (piece == PIECE_EXPERT_UP && opens && sorts(s))
@@ -217,11 +216,10 @@ void transformer_experts_backward(const struct rank_share *s, enum piece piece, 
 {
     if (piece == PIECE_LATENT && opens)
         transformer_piece_dgrad(out, latent_norms(s, true));
-    if (piece == PIECE_ROUTE && opens) {
-        if (!s->experts.once)
-            transformer_piece_dgrad(out, copies(s, "permute gradient"));
+    if (piece == PIECE_PERMUTE && opens && !s->experts.once)
+        transformer_piece_dgrad(out, copies(s, "permute gradient"));
+    if (piece == PIECE_ROUTE && opens)
         transformer_piece_dgrad(out, choice(s, true));
-    }
     if (piece == PIECE_DOWN && opens && gates_shared(s))
         transformer_piece_dgrad(out, shared_gate(s, true));
     if (piece == PIECE_EXPERT_UP && !opens && pads(s))
@@ -323,7 +321,8 @@ double transformer_experts_temporary(const struct rank_share *s, enum piece piec
                          s->element.core_bytes
                    : 0.0;
     case PIECE_ROUTE:
-        return visited;
+        return 0.0;
+    case PIECE_PERMUTE:
     case PIECE_COMBINE:
         return visited;
     case PIECE_EXPERT_UP:

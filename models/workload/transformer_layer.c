@@ -30,9 +30,6 @@ static struct segment *segment_add(struct layer_writer *w, const char *name, enu
     struct segment *segment = &w->layer->segments[w->layer->segment_count++];
     segment->name = name;
     segment->memory.output_bytes = output_bytes;
-    segment->modules = transformer_piece_modules(&w->share, first, last);
-    if (segment->modules == 0) /* the second norm by itself goes with what follows it */
-        segment->modules = w->experts ? GRAPH_ROUTER : GRAPH_MLP;
     transformer_piece_write(&w->share, first, last, segment);
     return segment;
 }
@@ -394,7 +391,7 @@ static void write_experts(struct layer_writer *w, double output_bytes)
     const struct layer_context *c = s->context;
     const double arrived = s->experts.rows * s->experts.width * s->element.core_bytes;
     struct segment *router =
-        segment_add(w, "router", PIECE_ROUTE, PIECE_ROUTE,
+        segment_add(w, "router", PIECE_ROUTE, PIECE_PERMUTE,
                     s->experts.visited * s->experts.width * s->element.core_bytes);
     router->host_waits = !(c->experts.capacity > 0.0 || c->experts.room > 0.0);
     struct segment *up = NULL, *down = NULL;

@@ -103,6 +103,7 @@ static struct stream_piece stream_of(const struct rank_share *s, enum piece piec
     case PIECE_UP:
     case PIECE_DOWN:
     case PIECE_ROUTE:
+    case PIECE_PERMUTE:
     case PIECE_EXPERT_UP:
     case PIECE_EXPERT_DOWN:
     case PIECE_COMBINE:
@@ -143,6 +144,7 @@ static bool half_present(const struct rank_share *share, enum piece piece)
     case PIECE_ACTIVATE:
     case PIECE_DOWN:
     case PIECE_ROUTE:
+    case PIECE_PERMUTE:
     case PIECE_EXPERT_UP:
     case PIECE_EXPERT_ACTIVATE:
     case PIECE_EXPERT_DOWN:
@@ -165,34 +167,50 @@ bool transformer_piece_present(const struct rank_share *share, enum piece piece)
     return piece < PIECE_ROUTE || piece > PIECE_COMBINE || share->experts.count > 0.0;
 }
 
-unsigned transformer_piece_modules(const struct rank_share *share, enum piece first,
-                                   enum piece last)
+/* Megatron's graph of the router takes the norm before it and shared experts too, unless these run
+ * beside the exchange, which is outside (megatron/core/transformer/transformer_layer.py,
+ * _te_cuda_graph_capture; moe/moe_layer.py). */
+static unsigned modules_of(const struct rank_share *share, enum piece piece)
 {
-    static const unsigned modules[PIECE_KIND_COUNT] = {[PIECE_NORM1] = GRAPH_ATTENTION,
-                                                       [PIECE_LATENT] = GRAPH_ATTENTION,
-                                                       [PIECE_QKV] = GRAPH_ATTENTION,
-                                                       [PIECE_ROPE] = GRAPH_ATTENTION,
-                                                       [PIECE_RING] = GRAPH_ATTENTION,
-                                                       [PIECE_CORE] = GRAPH_ATTENTION,
-                                                       [PIECE_INDEX] = GRAPH_ATTENTION,
-                                                       [PIECE_CHOOSE] = GRAPH_ATTENTION,
-                                                       [PIECE_TARGET] = GRAPH_ATTENTION,
-                                                       [PIECE_VALUE] = GRAPH_ATTENTION,
-                                                       [PIECE_GATE] = GRAPH_ATTENTION,
-                                                       [PIECE_PROJECT] = GRAPH_ATTENTION,
-                                                       [PIECE_UP] = GRAPH_MLP,
-                                                       [PIECE_ACTIVATE] = GRAPH_MLP,
-                                                       [PIECE_DOWN] = GRAPH_MLP,
-                                                       [PIECE_EXPERT_UP] = GRAPH_EXPERTS,
-                                                       [PIECE_EXPERT_ACTIVATE] = GRAPH_EXPERTS,
-                                                       [PIECE_COMBINE] = GRAPH_EXPERTS,
-                                                       [PIECE_EXPERT_DOWN] = GRAPH_EXPERTS,
-                                                       [PIECE_ROUTE] =
-                                                           GRAPH_ROUTER | GRAPH_PREPROCESS};
-    unsigned out = 0;
-    for (enum piece piece = first; piece <= last; piece++)
-        out |= transformer_piece_present(share, piece) ? modules[piece] : 0;
-    return out;
+    const bool routes = share->experts.count > 0.0;
+    const unsigned second = routes ? GRAPH_ROUTER : GRAPH_MLP;
+    switch (piece) {
+    case PIECE_CLOSE:
+        return share->attention.output > 0.0 ? GRAPH_ATTENTION : second;
+    case PIECE_NORM1:
+    case PIECE_LATENT:
+    case PIECE_INDEX:
+    case PIECE_QKV:
+    case PIECE_ROPE:
+    case PIECE_RING:
+    case PIECE_CHOOSE:
+    case PIECE_CORE:
+    case PIECE_TARGET:
+    case PIECE_VALUE:
+    case PIECE_GATE:
+    case PIECE_PROJECT:
+    case PIECE_RESIDUAL:
+        return GRAPH_ATTENTION;
+    case PIECE_NORM2:
+        return second;
+    case PIECE_UP:
+    case PIECE_ACTIVATE:
+    case PIECE_DOWN:
+        return share->shared_beside ? GRAPH_EXPERTS : second;
+    case PIECE_ROUTE:
+        return GRAPH_ROUTER;
+    case PIECE_PERMUTE:
+        return GRAPH_PREPROCESS;
+    case PIECE_EXPERT_UP:
+    case PIECE_EXPERT_ACTIVATE:
+    case PIECE_EXPERT_DOWN:
+    case PIECE_COMBINE:
+        return GRAPH_EXPERTS;
+    case PIECE_FINAL_NORM:
+    case PIECE_KIND_COUNT:
+        break;
+    }
+    return 0;
 }
 
 static bool absent(const struct rank_share *share, enum piece piece)
@@ -324,7 +342,7 @@ static void write_forward(const struct rank_share *share, enum piece piece, stru
             transformer_sparse_forward(share, piece, out);
         return;
     }
-    if (piece == PIECE_COMBINE)
+    if (piece == PIECE_COMBINE || piece == PIECE_PERMUTE)
         return;
     if (piece == PIECE_CORE && repeat_bytes(share) > 0.0) {
         transformer_piece_forward(out, gpu_kernel_memory("repeat keys", repeat_bytes(share), 2.0));
@@ -385,7 +403,7 @@ static void write_backward(const struct rank_share *share, enum piece piece, str
         transformer_experts_backward(share, piece, false, out);
         return;
     }
-    if (piece == PIECE_COMBINE)
+    if (piece == PIECE_COMBINE || piece == PIECE_PERMUTE)
         return;
     transformer_cache_backward(share, piece, out);
     if (piece == PIECE_RING || piece == PIECE_CORE) {
@@ -403,13 +421,24 @@ static void write_backward(const struct rank_share *share, enum piece piece, str
     transformer_experts_backward(share, piece, false, out);
 }
 
+static void mark_modules(const struct rank_share *share, enum piece piece,
+                         struct segment_kernels *list, unsigned first)
+{
+    for (unsigned i = first; i < list->count; i++)
+        list->modules[i] = (uint8_t)modules_of(share, piece);
+}
+
 void transformer_piece_write(const struct rank_share *share, enum piece first, enum piece last,
                              struct segment *out)
 {
+    out->modules = modules_of(share, first);
     for (int piece = (int)first; piece <= (int)last; piece++) {
         if (!transformer_piece_present(share, (enum piece)piece))
             continue;
+        const unsigned from = out->forward.count, cores = out->core.count;
         write_forward(share, (enum piece)piece, out);
+        mark_modules(share, (enum piece)piece, &out->forward, from);
+        mark_modules(share, (enum piece)piece, &out->core, cores);
         transformer_piece_keep(share, (enum piece)piece, out);
         double weights = is_linear(share, (enum piece)piece)
                              ? transformer_adapter_temporary(share, (enum piece)piece)
@@ -424,6 +453,10 @@ void transformer_piece_write(const struct rank_share *share, enum piece first, e
                 transformer_piece_apart(share, (enum piece)piece, &out->memory.apart_count);
         }
     }
-    for (int piece = (int)last; piece >= (int)first; piece--)
+    for (int piece = (int)last; piece >= (int)first; piece--) {
+        const unsigned dgrads = out->dgrad.count, wgrads = out->wgrad.count;
         write_backward(share, (enum piece)piece, out);
+        mark_modules(share, (enum piece)piece, &out->dgrad, dgrads);
+        mark_modules(share, (enum piece)piece, &out->wgrad, wgrads);
+    }
 }

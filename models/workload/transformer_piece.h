@@ -32,7 +32,8 @@ enum piece {
     PIECE_UP, /* in a layer with experts: of those that every token visits */
     PIECE_ACTIVATE,
     PIECE_DOWN,
-    PIECE_ROUTE, /* scores of the experts, choice, and a copy of each token for each of its own */
+    PIECE_ROUTE,   /* scores of the experts, and choice */
+    PIECE_PERMUTE, /* a copy of each token for each of its experts */
     PIECE_EXPERT_UP,
     PIECE_EXPERT_ACTIVATE,
     PIECE_EXPERT_DOWN,
@@ -196,10 +197,6 @@ unsigned transformer_piece_linears(const struct rank_share *share, enum piece pi
 bool transformer_fused_experts(const struct rank_share *share);
 /* Is there anything to do in this piece of such a layer, of those that not every layer has? */
 bool transformer_piece_present(const struct rank_share *share, enum piece piece);
-/* Modules of Megatron's layer (enum graph_module) whose CUDA graphs capture these pieces; 0: those
- * around them (megatron/core/transformer/transformer_layer.py). */
-unsigned transformer_piece_modules(const struct rank_share *share, enum piece first,
-                                   enum piece last);
 /* Recomputation by modules makes the outputs of norms again: where their inputs are kept, and where
  * no other rank's part is needed. */
 bool transformer_norms_rebuilt(const struct rank_share *share);

@@ -156,6 +156,7 @@ unsigned transformer_piece_linears(const struct rank_share *s, enum piece piece,
     case PIECE_DOWN:
         out[0] = whole(s, down, s->ffn, s->hidden, false);
         return 1;
+    case PIECE_PERMUTE:
     case PIECE_CLOSE:
     case PIECE_NORM1:
     case PIECE_ROPE:

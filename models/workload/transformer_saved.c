@@ -255,6 +255,7 @@ void transformer_piece_keep(const struct rank_share *s, enum piece piece, struct
         break;
     case PIECE_LATENT:
     case PIECE_ROUTE:
+    case PIECE_PERMUTE:
     case PIECE_EXPERT_UP:
     case PIECE_EXPERT_ACTIVATE:
     case PIECE_EXPERT_DOWN:
@@ -336,6 +337,7 @@ double transformer_piece_temporary(const struct rank_share *s, enum piece piece,
         return backward ? gathered_input(s) + row * s->ffn : 0.0;
     case PIECE_LATENT:
     case PIECE_ROUTE:
+    case PIECE_PERMUTE:
     case PIECE_EXPERT_UP:
     case PIECE_EXPERT_ACTIVATE:
     case PIECE_EXPERT_DOWN:

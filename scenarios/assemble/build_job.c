@@ -227,6 +227,16 @@ static void warn_idle(struct builder *b, enum section section)
                          "%s has no effect on a single step; add `run: {duration: 54d}`", path);
 }
 
+static void warn_idle_price(struct builder *b)
+{
+    static const char key[] = "cost.storage_tb_month";
+    const struct value *given = value_deepest(b->root, key);
+    if (b->scenario->storage_tb_month_usd > 0.0)
+        problems_idle(b->problems, given->key_mark, key,
+                      "on a single step: it is the price of checkpoints that are kept; add "
+                      "`run: {duration: 54d}`");
+}
+
 static bool wanted(const struct builder *b, enum section section)
 {
     return b->scenario->has_run || value_find(b->root, schema_section(section)->path) != NULL;
@@ -249,6 +259,7 @@ void build_job(struct builder *b)
         warn_idle(b, SECTION_CHECKPOINT);
         warn_idle(b, SECTION_STORAGE);
         warn_idle(b, SECTION_RECOVERY);
+        warn_idle_price(b);
     }
     if (b->scenario->has_run && b->problems->error_count == 0)
         complete(b);

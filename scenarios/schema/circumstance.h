@@ -21,6 +21,7 @@ enum need {
     NEED_INDEXER,
     NEED_INDEXER_INTERVAL,
     NEED_ALL_KEYS,
+    NEED_MODULES,
     NEED_LAYERNORM,
     NEED_PROJECTIONS,
     /* of the training */
@@ -59,7 +60,36 @@ enum need {
     NEED_OPERATOR_RECOMPUTE,
     NEED_OPTIMIZER_OFFLOAD,
     NEED_ACTIVATION_OFFLOAD,
+    /* of what the job asks of a card */
+    NEED_FP32,
+    NEED_TF32,
+    NEED_BF16,
+    NEED_FP16,
+    NEED_FP8,
+    NEED_FP4,
+    NEED_SCALES,
+    NEED_BLOCKS,
+    NEED_PLAIN_SCALES,
+    NEED_ROUGH_SUMS,
+    NEED_HALVES,
+    NEED_FLASH1,
+    NEED_FLASH2,
+    NEED_FLASH3,
+    NEED_CUDNN,
+    NEED_MASKED,
+    NEED_UNMASKED,
+    NEED_SMALL_HEADS,
+    NEED_LARGE_HEADS,
+    /* of a node, and of the network between nodes */
     NEED_FAR_NICS,
+    NEED_NVLINK,
+    NEED_OFFLOAD,
+    NEED_DRIVES,
+    NEED_EXCHANGES,
+    NEED_PCIE_SWITCHES,
+    NEED_NODES,
+    NEED_TIERS,
+    NEED_HASHED,
     /* of the software */
     NEED_APART,
     NEED_TENSOR_PIPELINES,
@@ -70,10 +100,13 @@ enum need {
 
 struct circumstance {
     bool (*holds)(const struct configuration *c);
-    const char *lacks;                                  /* "with pp 1" */
+    bool (*takes)(const struct configuration *c, unsigned which); /* where holds is NULL */
+    unsigned which;    /* of the formats, or of the kernels of attention */
+    const char *lacks; /* "with pp 1" */
     const char *(*name)(const struct configuration *c); /* what is there instead; NULL: nothing */
     bool of_layout; /* by keys that a search of layouts chooses: nothing is known before */
 };
 extern const struct circumstance circumstances[NEED_COUNT];
+bool circumstance_holds(enum need need, const struct configuration *c);
 
 #endif

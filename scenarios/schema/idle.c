@@ -16,6 +16,14 @@
 #include "scenarios/schema/circumstance.h"
 #include "sim/check.h"
 
+#define RATES(kernel, mask)                                                                        \
+    "attention_" kernel "_" mask "_forward_rate attention_" kernel "_" mask                        \
+    "_forward_half attention_" kernel "_" mask "_backward_rate attention_" kernel "_" mask         \
+    "_backward_half "
+#define ATTENTION(kernel)                                                                          \
+    RATES(kernel, "causal")                                                                        \
+    RATES(kernel, "full") "attention_" kernel "_head64 attention_" kernel "_head256"
+
 static const struct idle_row {
     const char *section, *keys; /* names apart by blanks */
     enum need needs;
@@ -119,7 +127,11 @@ static const struct idle_row {
      false},
     {"software", "expert_bias_fusion", NEED_EXPERT_EXTRAS, "applies biases and clamps of experts",
      false},
+    {"software", "cuda_graphs", NEED_MODULES, "captures modules of a layer", false},
     {"software", "fp8_recipe fp8_split_backward", NEED_EIGHT_BITS, "is about 8-bit GEMMs", false},
+    {"software", "fp8_split_backward", NEED_ROUGH_SUMS, "says which GEMMs add up in fp32", false},
+    {"software", "states_as_weights usual_gradient_bytes", NEED_HALVES,
+     "is about weights narrower than fp32", false},
     {"software",
      "fp8_delayed_whole fp8_norm_fused fp8_gathers fp8_casts_again "
      "fp8_weights_each fp8_attention fp8_activation_cache fp8_attention_cache fused_grouped_mlp "
@@ -164,6 +176,52 @@ static const struct idle_row {
     {"software", "fsdp_reshard", NEED_UNITS, "frees units of fsdp", false},
     {"software", "fsdp_reshard", NEED_UNITS_AGAIN, "gathers units again in each microbatch", false},
 
+    {"cluster.gpu", "peak_fp32", NEED_FP32, "is the rate of products in fp32", false},
+    {"cluster.gpu", "peak_tf32", NEED_TF32, "is the rate of products in tf32", false},
+    {"cluster.gpu", "peak_bf16", NEED_BF16, "is the rate of products in bf16", false},
+    {"cluster.gpu", "peak_fp16", NEED_FP16, "is the rate of products in fp16", false},
+    {"cluster.gpu", "peak_fp8", NEED_FP8, "is the rate of products in fp8", false},
+    {"cluster.gpu", "peak_fp4 gemm_fp4_cost", NEED_FP4, "is about products in four bits", false},
+    {"cluster.gpu", "gemm_split_cost", NEED_NARROW, "is about products of few bits", false},
+    {"cluster.gpu", "gemm_block_cost", NEED_BLOCKS, "is about scales for blocks", false},
+    {"cluster.gpu", "block_scaling", NEED_SCALES, "says which scales are taken in 8 bits", false},
+    {"cluster.gpu", "transposed_copies", NEED_PLAIN_SCALES, "is about 8-bit copies", false},
+    {"cluster.gpu", ATTENTION("flash1"), NEED_FLASH1, "is about attention by flash1", false},
+    {"cluster.gpu", ATTENTION("flash2"), NEED_FLASH2, "is about attention by flash2", false},
+    {"cluster.gpu", ATTENTION("flash3"), NEED_FLASH3, "is about attention by flash3", false},
+    {"cluster.gpu", ATTENTION("cudnn"), NEED_CUDNN, "is about attention by cudnn", false},
+    {"cluster.gpu",
+     RATES("flash1", "causal") RATES("flash2", "causal") RATES("flash3", "causal")
+         RATES("cudnn", "causal"),
+     NEED_MASKED, "is about a causal mask", false},
+    {"cluster.gpu",
+     RATES("flash1", "full") RATES("flash2", "full") RATES("flash3", "full") RATES("cudnn", "full"),
+     NEED_UNMASKED, "is about attention without a mask", false},
+    {"cluster.gpu",
+     "attention_flash1_head64 attention_flash2_head64 attention_flash3_head64 "
+     "attention_cudnn_head64",
+     NEED_SMALL_HEADS, "is about heads below 128", false},
+    {"cluster.gpu",
+     "attention_flash1_head256 attention_flash2_head256 attention_flash3_head256 "
+     "attention_cudnn_head256",
+     NEED_LARGE_HEADS, "is about heads above 128", false},
+
+    {"cluster.node", "host_dram_bandwidth host_dram_efficiency", NEED_OFFLOAD,
+     "is about what is kept in CPU memory", false},
+    {"cluster.node", "nvme_read_bandwidth nvme_write_bandwidth", NEED_DRIVES,
+     "is a rate of the drives", false},
+    {"cluster.node",
+     "nvlink_bandwidth nvlink_latency nvlink_step nvls nvls_efficiency nvls_channels "
+     "exchange_efficiency",
+     NEED_NVLINK, "is about NVLink", false},
+    {"cluster.node", "exchange_efficiency", NEED_EXCHANGES, "is about all-to-alls in a node",
+     false},
+    {"cluster.node", "host_bandwidth", NEED_PCIE_SWITCHES, "joins PCIe switches", false},
+
+    {"cluster.fabric", "routing flows oversubscription core_oversubscription spines ecmp",
+     NEED_TIERS, "is about paths between switches", false},
+    {"cluster.fabric", "flows", NEED_HASHED, "counts the flows that are hashed", false},
+
     {"software", "pxn", NEED_FAR_NICS, "says how a GPU reaches the NIC of another", false},
 
     {"software", "p2p_blocking p2p_blocking_interleaved p2p_sync p2p_host_wait p2p_scatter split",
@@ -207,6 +265,7 @@ static const struct value *stated(const struct value *root, const char *key)
     return is_key && at->kind == VALUE_WORD ? at : NULL;
 }
 
+/* The key's row; NULL: it is an option of a kind (of a fabric), whose table the kind has. */
 static const struct param *param_of(const char *section, const char *name)
 {
     const struct schema_section *of = schema_find(section);
@@ -215,7 +274,7 @@ static const struct param *param_of(const char *section, const char *name)
         for (unsigned i = 0; i < tables[t].count; i++)
             if (strcmp(tables[t].rows[i].name, name) == 0)
                 return &tables[t].rows[i];
-    UNREACHABLE("the table names keys of the schema");
+    return NULL;
 }
 
 /* Does the word say what holds without it? */
@@ -223,7 +282,7 @@ static bool is_default(const struct value *value, const struct param *param)
 {
     struct quantity given, usual;
     char why[QUANTITY_TEXT_MAX];
-    if (param->fallback == NULL)
+    if (param == NULL || param->fallback == NULL)
         return false;
     if (strcmp(value->text, param->fallback) == 0)
         return true;
@@ -235,8 +294,8 @@ static bool is_default(const struct value *value, const struct param *param)
 
 static bool lacks(const struct idle_row *row, const struct configuration *c, bool layout_open)
 {
-    const struct circumstance *needs = &circumstances[row->needs];
-    return !(layout_open && needs->of_layout) && !needs->holds(c);
+    return !(layout_open && circumstances[row->needs].of_layout) &&
+           !circumstance_holds(row->needs, c);
 }
 
 /* Has a row before this one spoken of the key? */
@@ -258,12 +317,25 @@ static void warn_of(const struct idle_row *row, const char *key, const struct va
                   name, row->does);
 }
 
+/* A card without a name of the catalogue, a node or a network that is given by its kind is
+ * described whole; what is said beside a name, or of the usual node, is there for its effect. */
+static bool describes(const struct value *root, const struct idle_row *row)
+{
+    char name[KEY_BYTES], kind[KEY_BYTES];
+    if (strncmp(row->section, "cluster.", strlen("cluster.")) != 0)
+        return false;
+    snprintf(name, sizeof name, "%s.name", row->section);
+    snprintf(kind, sizeof kind, "%s.kind", row->section);
+    const bool card = strcmp(row->section, "cluster.gpu") == 0;
+    return stated(root, name) == NULL && (card || stated(root, kind) != NULL);
+}
+
 void idle_warn(const struct value *root, const struct configuration *c, bool layout_open,
                struct problems *problems)
 {
     for (const struct idle_row *row = rows; row < rows + sizeof rows / sizeof rows[0]; row++) {
         char key[KEY_BYTES];
-        if (!lacks(row, c, layout_open))
+        if (!lacks(row, c, layout_open) || describes(root, row))
             continue;
         const char *rest = next_key(row, row->keys, key);
         for (; rest != NULL; rest = next_key(row, rest, key)) {

@@ -38,6 +38,20 @@ static void assert_option_refused(const struct topology_spec *good, const char *
     assert_refused(&spec, words);
 }
 
+/* One leaf of a rail joins two nodes and two leaves join four; one node has no network. */
+static void tiers_join_switches(void **state)
+{
+    struct topology_spec spec = shape_spec(island, &topology_rail, 2, 4, 4);
+    spec.fabric.options.value[0] = 2; /* nodes_per_leaf */
+    assert_string_equal(refusal(&spec), "");
+    assert_false(topology_has_tiers(&spec));
+    spec.nodes = 4;
+    assert_true(topology_has_tiers(&spec));
+    spec.nodes = 1;
+    spec.fabric.options.value[0] = 0.5;
+    assert_false(topology_has_tiers(&spec));
+}
+
 static void bad_nodes_are_refused(void **state)
 {
     struct topology_spec good = shape_spec(island, &topology_rail, 2, 4, 4), bad = good;
@@ -62,6 +76,17 @@ static void bad_nodes_are_refused(void **state)
     bad = good;
     bad.node.nic.bytes_per_s = 0;
     assert_refused(&bad, "line rate");
+    bad = good;
+    bad.node.chassis_gpus = 3;
+    assert_refused(&bad, "chassis_gpus 3 does not divide the 4 GPUs");
+    bad.node.chassis_gpus = 8;
+    assert_refused(&bad, "chassis_gpus 8 does not divide the 4 GPUs");
+    bad.node.installed_gpus = 8; /* the job uses half of it */
+    assert_string_equal(refusal(&bad), "");
+    bad.node.job_gpus = 9;
+    assert_refused(&bad, "job_gpus 9 are more than the 8 GPUs");
+    bad.node.job_gpus = 8;
+    assert_string_equal(refusal(&bad), "");
     bad = good;
     bad.node.nvlink.bytes_per_s = 0;
     assert_refused(&bad, "nvlink_bandwidth");
@@ -458,6 +483,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_nodes_are_refused),
+        cmocka_unit_test(tiers_join_switches),
         cmocka_unit_test(bad_fabrics_are_refused),
         cmocka_unit_test(bounds_are_exact),
         cmocka_unit_test(clusters_have_exact_limits),

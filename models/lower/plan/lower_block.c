@@ -98,15 +98,24 @@ static void add_times(struct stretch *s, const char *segment, const struct kerne
     }
 }
 
-static void add_kernels(struct stretch *s, const char *segment, const struct kernel *kernels,
-                        unsigned count)
+/* Those from `first` up to `end`. */
+static void add_kernels(struct stretch *s, const char *segment, const struct segment_kernels *list,
+                        unsigned first, unsigned end)
 {
-    for (unsigned i = 0; i < count; i++)
-        add_times(s, segment, &kernels[i], 1.0, kernels[i].launches);
-    if (count == 0 && s->piece.name != segment) {
+    for (unsigned i = first; i < end; i++) {
+        lower_capture_enter(&s->capture, list->modules[i]);
+        add_times(s, segment, &list->kernels[i], 1.0, list->kernels[i].launches);
+    }
+    if (first >= end && s->piece.name != segment) {
         s->segments++;
         s->piece.name = segment;
     }
+}
+
+/* What is sent before the first kernel of a pass stands with it. */
+static void enter(struct stretch *s, const struct segment *g, const struct segment_kernels *list)
+{
+    lower_capture_enter(&s->capture, list->count > 0 ? list->modules[0] : g->modules);
 }
 
 static bool present(const struct segment_transfer *t)
@@ -246,7 +255,7 @@ static void end_exchange(struct stretch *s, const struct segment_transfer *t)
 static void compile_forward_segment(struct stretch *s, const struct segment *g, unsigned index,
                                     bool stops)
 {
-    lower_capture_enter(&s->capture, g->modules);
+    enter(s, g, &g->forward);
     unsigned count = g->forward.count - (stops ? 1 : 0);
     unsigned fed = fed_product(s, g, &g->transfers.before, g->forward.kernels, count);
     unsigned emptied =
@@ -261,16 +270,19 @@ static void compile_forward_segment(struct stretch *s, const struct segment *g, 
     s->piece.opens |= (uint16_t)(1u << index);
     s->piece.closes |= (uint16_t)(1u << index);
     if (fed < count) {
-        add_kernels(s, g->name, g->forward.kernels, fed);
+        add_kernels(s, g->name, &g->forward, 0, fed);
+        lower_capture_enter(&s->capture, g->forward.modules[fed]);
         feed(s, g, &g->transfers.before, &g->forward.kernels[fed]);
         done = fed + 1;
     }
-    add_kernels(s, g->name, g->forward.kernels + done, emptied - done);
+    add_kernels(s, g->name, &g->forward, done, emptied);
     s->piece.host_waits = s->piece.host_waits || g->host_waits;
     if (present(&g->transfers.beside) || g->host_waits)
         flush(s);
     end_exchange(s, &g->transfers.exchange);
     CHECK(emptied == count || emptied + 1 == count);
+    if (emptied < count)
+        lower_capture_enter(&s->capture, g->forward.modules[emptied]);
     if (emptied < count)
         empty(s, g, &g->transfers.after, &g->forward.kernels[emptied]);
     else if (!stops)
@@ -298,7 +310,7 @@ static void compile_repeated(struct stretch *s, const struct layer *layer)
     lower_capture_begin(&s->capture);
     for (unsigned i = 0; i < layer->segment_count; i++) {
         const struct segment *g = &layer->segments[i];
-        lower_capture_enter(&s->capture, g->modules);
+        enter(s, g, &g->forward);
         const bool modules = s->spec->c->layout.recompute == RECOMPUTE_MODULES;
         const struct segment_transfer *input = modules ? &g->transfers.again : &g->transfers.before;
         if (g->repeated != 0 && input->comm == SEGMENT_TP)
@@ -306,7 +318,7 @@ static void compile_repeated(struct stretch *s, const struct layer *layer)
         s->piece.rebuilds |= (uint16_t)(1u << i);
         for (unsigned k = 0; k < g->forward.count; k++)
             if (g->repeated >> k & 1u)
-                add_kernels(s, g->name, &g->forward.kernels[k], 1);
+                add_kernels(s, g->name, &g->forward, k, k + 1);
     }
     flush(s);
 }
@@ -318,7 +330,7 @@ static void add_core(struct stretch *s, const struct segment *g, unsigned index)
     flush(s);
     restart(s, PHASE_RECOMPUTE);
     s->piece.rebuilds |= (uint16_t)(1u << index);
-    add_kernels(s, g->name, g->core.kernels, g->core.count);
+    add_kernels(s, g->name, &g->core, 0, g->core.count);
     flush(s);
     restart(s, PHASE_BACKWARD);
 }
@@ -335,7 +347,8 @@ static unsigned begin_backward(struct stretch *s, const struct segment *g, unsig
     }
     add_core(s, g, index);
     s->piece.opens |= (uint16_t)(1u << index);
-    add_kernels(s, g->name, g->dgrad.kernels, fed);
+    add_kernels(s, g->name, &g->dgrad, 0, fed);
+    lower_capture_enter(&s->capture, g->dgrad.modules[fed]);
     feed(s, g, &g->transfers.backward_before, &g->dgrad.kernels[fed]);
     return fed + 1;
 }
@@ -344,7 +357,7 @@ static unsigned begin_backward(struct stretch *s, const struct segment *g, unsig
  * beside `backward_after` when that overlaps; without overlap it is the next op. */
 static void compile_backward_segment(struct stretch *s, const struct segment *g, unsigned index)
 {
-    lower_capture_enter(&s->capture, g->modules);
+    enter(s, g, &g->dgrad);
     unsigned beside = g->wgrad_beside_count;
     bool overlap =
         s->spec->c->software.tensor.backward_overlap && present(&g->transfers.backward_after);
@@ -356,10 +369,10 @@ static void compile_backward_segment(struct stretch *s, const struct segment *g,
     add_transfer(s, &g->transfers.backward_gather, g->name, true);
     if (done == 0)
         s->piece.opens |= (uint16_t)(1u << index);
-    add_kernels(s, g->name, g->dgrad.kernels + done, g->dgrad.count - done);
+    add_kernels(s, g->name, &g->dgrad, done, g->dgrad.count);
     if (present(&g->transfers.backward_gather) && beside == 0)
         flush(s);
-    add_kernels(s, g->name, g->wgrad.kernels, g->wgrad.count - beside);
+    add_kernels(s, g->name, &g->wgrad, 0, g->wgrad.count - beside);
     if (beside == 0)
         s->piece.closes |= (uint16_t)(1u << index);
     if (present(&g->transfers.backward_beside))
@@ -368,7 +381,7 @@ static void compile_backward_segment(struct stretch *s, const struct segment *g,
     add_transfer(s, &g->transfers.backward_after, g->name, beside > 0);
     if (beside > 0) {
         s->piece.closes |= (uint16_t)(1u << index);
-        add_kernels(s, g->name, g->wgrad.kernels + g->wgrad.count - beside, beside);
+        add_kernels(s, g->name, &g->wgrad, g->wgrad.count - beside, g->wgrad.count);
         flush(s);
     }
 }
@@ -377,15 +390,15 @@ static void compile_backward_segment(struct stretch *s, const struct segment *g,
  * products that could wait (an embedding, whose rows are added), and nothing waits for them. */
 static void compile_input_segment(struct stretch *s, const struct segment *g, unsigned index)
 {
-    lower_capture_enter(&s->capture, g->modules);
+    enter(s, g, &g->dgrad);
     begin_exchange(s, g, &g->transfers.backward_exchange);
     const unsigned done = begin_backward(s, g, index);
     add_transfer(s, &g->transfers.backward_beside, g->name, true);
     if (done == 0)
         s->piece.opens |= (uint16_t)(1u << index);
-    add_kernels(s, g->name, g->dgrad.kernels + done, g->dgrad.count - done);
+    add_kernels(s, g->name, &g->dgrad, done, g->dgrad.count);
     if (!(g->memory.gradient_bytes > 0.0))
-        add_kernels(s, g->name, g->wgrad.kernels, g->wgrad.count);
+        add_kernels(s, g->name, &g->wgrad, 0, g->wgrad.count);
     s->piece.closes |= (uint16_t)(1u << index);
     if (present(&g->transfers.backward_beside))
         flush(s);
@@ -396,13 +409,13 @@ static void compile_input_segment(struct stretch *s, const struct segment *g, un
 /* The gradients of weights alone: what was dropped of their inputs is gathered again. */
 static void compile_weights_segment(struct stretch *s, const struct segment *g, unsigned index)
 {
-    lower_capture_enter(&s->capture, g->modules);
+    enter(s, g, &g->wgrad);
     const bool waits = g->memory.gradient_bytes > 0.0;
     if (waits)
         add_transfer(s, &g->transfers.backward_gather, g->name, false);
     s->piece.closes |= (uint16_t)(1u << index);
     if (waits)
-        add_kernels(s, g->name, g->wgrad.kernels, g->wgrad.count);
+        add_kernels(s, g->name, &g->wgrad, 0, g->wgrad.count);
 }
 
 static bool has_linear(const struct layer *layer)

@@ -7,16 +7,20 @@
 
 struct capture {
     unsigned graphs; /* enum graph_module */
-    bool captured;   /* the segment under way stands in a graph */
+    bool captured;   /* the kernel under way stands in a graph */
     bool replays;    /* ... whose launch is counted */
+    unsigned module; /* of that kernel */
+    unsigned opened; /* modules of this pass whose launch is counted */
 };
 /* A pass begins outside of every graph, but for a whole step in one. */
 void lower_capture_begin(struct capture *c);
-/* A segment of these modules begins. A graph holds it if it holds all of them; what is part of no
- * module is captured with a whole step alone. */
-void lower_capture_enter(struct capture *c, unsigned modules);
+/* A kernel of this module begins (enum graph_module); what is part of none is captured with a whole
+ * step alone. */
+void lower_capture_enter(struct capture *c, unsigned module);
 /* Of so many launches those that the host makes: a captured stretch takes one, where it begins, and
- * a step that is one graph none. `outside`: not captured though its segment is. */
+ * a step that is one graph none. A module has one graph in a pass, though gradients of weights may
+ * stand behind those of other modules' inputs here. `outside`: not captured though its module is.
+ */
 double lower_capture_launches(struct capture *c, double launches, bool outside);
 
 #endif

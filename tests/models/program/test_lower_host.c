@@ -299,8 +299,8 @@ static double launches_of_a_layer(struct configuration c, const char *modules)
  * spare what both together do, but that the two graphs begin apart. */
 static void test_captured_stretches(void **state)
 {
-    for (uint64_t tp = 2; tp <= 4; tp *= 2)
-        for (unsigned sequence = 0; sequence < 2; sequence++) {
+    for (uint64_t tp = 1; tp <= 4; tp *= 2)
+        for (unsigned sequence = 0; sequence < (tp > 1 ? 2 : 1); sequence++) {
             struct configuration c = job(tp, 1, 1, 1);
             c.layout.sequence_parallel = sequence;
             const double passes = 2 * MICROBATCHES;
@@ -358,19 +358,54 @@ static void test_graphs_of_experts(void **state)
     }
     c.software.graphs.modules = "moe_router+expert";
     assert_true(lower_case_breaks(&c, "software.cuda_graphs", false));
+    c.software.graphs.modules = "moe_preprocess"; /* as in Megatron, behind the router alone */
+    assert_true(lower_case_breaks(&c, "software.cuda_graphs", false));
     const double passes = 2 * MICROBATCHES;
     const double none = launches_of_a_layer(c, "none"),
-                 router = launches_of_a_layer(c, "moe_router+moe_preprocess");
-    assert_true(none - router >= passes);             /* two kernels or more become one launch */
-    NEAR(launches_of_a_layer(c, "moe_router"), none); /* one of the two modules of the segment */
+                 router = launches_of_a_layer(c, "moe_router"),
+                 counts = launches_of_a_layer(c, "moe_router+moe_preprocess");
+    /* Ten kernels choose, and ten go back; the scores are a product and its two gradients; a norm
+     * stands before them; each way one launch is left. The copy of rows, one kernel, joins them. */
+    NEAR(none - router, (2 * 10 + 3 + 2 * c.software.block.norm_launches) * MICROBATCHES - passes);
+    NEAR(router - counts, passes);
     c.layout.experts.capacity = 1.0;
     NEAR(launches_of_a_layer(c, "layer"), passes);
     NEAR(launches_of_a_layer(c, "full"), 0.0);
     NEAR(launches_of_a_layer(c, "attn+moe"), passes);
     const double both = launches_of_a_layer(c, "attn+moe_router+moe_preprocess");
-    assert_true(both < launches_of_a_layer(c, "attn")); /* the exchanges and the experts stay */
-    assert_true(launches_of_a_layer(c, "attn") < launches_of_a_layer(c, "none"));
+    const double attention = launches_of_a_layer(c, "attn");
+    const double dropping = launches_of_a_layer(c, "none");
+    assert_true(attention < dropping - 2 * passes);
+    /* One graph where both are captured; the exchanges and the experts stay. */
+    NEAR(dropping - both, (dropping - attention) +
+                              (dropping - launches_of_a_layer(c, "moe_router+moe_preprocess")) +
+                              passes);
     assert_true(both > 3 * passes);
+}
+
+/* Shared experts are in the graph of the router, where they run before the exchange; beside it they
+ * are part of what the whole block captures. No graph of a dense block is theirs. */
+static void test_graphs_of_shared_experts(void **state)
+{
+    static const char routed[] = "moe_router+moe_preprocess";
+    struct configuration c = job(1, 2, 1, 1);
+    c.model.moe.experts = 4;
+    c.model.moe.experts_per_token = 2;
+    c.model.moe.ffn_hidden = 64;
+    c.layout.ep = 2;
+    c.layout.experts.capacity = 1.0;
+    c.software.data.bucket_bytes = 1e12;
+    const double without = launches_of_a_layer(c, routed), whole = launches_of_a_layer(c, "moe");
+    const double none = launches_of_a_layer(c, "none");
+    c.model.moe.shared_experts = 1;
+    const double shared = launches_of_a_layer(c, "none") - none;
+    NEAR(shared, 8 * MICROBATCHES); /* two products and an activation, forward and back */
+    NEAR(launches_of_a_layer(c, routed), without);
+    NEAR(launches_of_a_layer(c, "mlp"), none + shared);
+    c.software.experts.shared_overlap = true;
+    NEAR(launches_of_a_layer(c, "none"), none + shared);
+    NEAR(launches_of_a_layer(c, routed), without + shared);
+    NEAR(launches_of_a_layer(c, "moe"), whole);
 }
 
 int main(void)
@@ -384,6 +419,7 @@ int main(void)
         cmocka_unit_test(test_captured_stretches),
         cmocka_unit_test(test_whole_step_in_a_graph),
         cmocka_unit_test(test_graphs_of_experts),
+        cmocka_unit_test(test_graphs_of_shared_experts),
         cmocka_unit_test(test_slower_hosts),
         cmocka_unit_test(test_interference_of_tensor_ranks),
         cmocka_unit_test(test_host_waits_for_exchanges),

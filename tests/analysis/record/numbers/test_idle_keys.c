@@ -11,6 +11,8 @@
 #include "scenarios/assemble/scenario.h"
 #include "scenarios/schema/keys.h"
 #include "sim/digest.h"
+#include "tests/analysis/record/numbers/idle_bases.h"
+#include "tests/sanitized.h"
 #include "tests/test.h"
 
 enum {
@@ -18,125 +20,6 @@ enum {
     VALUE_MAX = 16,
     KEY_MAX = 512
 };
-#define MODEL "hidden: 1024, heads: 16, kv_heads: 8, vocabulary: 32000"
-#define EXPERTS ", experts: 16, experts_per_token: 4, moe_ffn_hidden: 512"
-#define LATENT ", kv_rank: 256, head_size: 64, rope_head_size: 32, v_head_size: 64"
-#define PATTERN(kind) ", pattern: '3*" kind ",attention', linear_heads: 16, linear_head_size: 64"
-#define TWO_NODES "gpu: h100-80gb-sxm, nodes: 2"
-#define RUN "sequence: 2048, global_batch: 32, "
-#define BF16 "attention: flash2, precision: bf16"
-#define FP8 "attention: flash2, precision: fp8"
-#define ALONE "cp: 1, vpp: 1, schedule: 1f1b, microbatch: 1, recompute: none"
-#define DENSE "tp: 2, pp: 1, sharding: zero-1, sequence_parallel: true, " ALONE
-#define PLAIN "tp: 1, pp: 1, sequence_parallel: false, " ALONE
-#define SPLIT(recompute)                                                                           \
-    "tp: 1, pp: 1, sequence_parallel: false, cp: 1, vpp: 1, schedule: 1f1b, microbatch: 1, "       \
-    "recompute: " recompute
-
-static const struct base {
-    const char *name, *model, *training, *layout, *software;
-    const char *cluster; /* NULL: two nodes */
-    unsigned layers;
-} bases[] = {
-    {"dense", "", BF16, DENSE, "megatron", TWO_NODES ", node: {name: dgx-h100, nics: 4}", 4},
-    {"experts", EXPERTS, BF16, PLAIN ", sharding: zero-1, ep: 8, etp: 1", "megatron", NULL, 4},
-    {"one rank of experts", EXPERTS, BF16, PLAIN ", sharding: zero-1, ep: 1, etp: 1", "megatron",
-     NULL, 4},
-    {"latent", EXPERTS LATENT, BF16, PLAIN ", sharding: zero-1, ep: 8, etp: 1, dispatch: deepep",
-     "megatron", NULL, 4},
-    {"units", "", BF16, PLAIN ", sharding: fsdp", "torchtitan", NULL, 4},
-    {"hybrid", ", window: 512", BF16, PLAIN ", sharding: hsdp", "torchtitan", NULL, 4},
-    {"both ways", "", BF16 ", causal: false",
-     "tp: 1, pp: 1, cp: 2, cp_method: ring, vpp: 1, schedule: 1f1b, microbatch: 1, recompute: "
-     "none, "
-     "sharding: zero-1, sequence_parallel: false",
-     "megatron", NULL, 4},
-    {"pipeline", "", FP8,
-     "tp: 2, pp: 2, cp: 2, vpp: 2, schedule: interleaved, sharding: zero-1, microbatch: 1, "
-     "recompute: none, sequence_parallel: true",
-     "{profile: megatron, bucket: 1MB}", NULL, 4},
-    {"gdn", PATTERN("gdn"), BF16, PLAIN ", sharding: zero-1", "megatron", NULL, 4},
-    {"mamba2", PATTERN("mamba2"), BF16, PLAIN ", sharding: zero-1", "megatron", NULL, 4},
-    {"kda", PATTERN("kda"), BF16, PLAIN ", sharding: zero-1", "megatron", NULL, 4},
-    {"lightning", PATTERN("lightning"), BF16, PLAIN ", sharding: zero-1", "megatron", NULL, 4},
-    {"adapters", "", BF16 ", adapter: lora", PLAIN ", sharding: zero-0",
-     "{profile: megatron, bucket: 100kB}", NULL, 4},
-    {"offload", "", BF16,
-     SPLIT("block, recompute_layers: 2") ", sharding: zero-1, optimizer_offload: 0.5", "megatron",
-     NULL, 4},
-    {"one replica", "", BF16, "tp: 4, pp: 4, sharding: zero-0, sequence_parallel: false, " ALONE,
-     "{profile: megatron, even_stages: false}", NULL, 6},
-    {"heads and ring", "", BF16,
-     "tp: 1, pp: 1, cp: 4, cp_method: all_to_all_ring, vpp: 1, schedule: 1f1b, microbatch: 1, "
-     "recompute: none, sharding: zero-1, sequence_parallel: false, activation_offload: 0.5",
-     "megatron", NULL, 4},
-    {"unfused", ", norm: layernorm", "attention: math, precision: fp8", PLAIN ", sharding: zero-1",
-     "{profile: megatron, fp8_recipe: current}", NULL, 4},
-    {"shared experts", EXPERTS ", shared_experts: 1, clamped_activation: true", FP8,
-     DENSE ", ep: 4, etp: 1, dispatch: alltoall", "{profile: megatron, bucket: 1MB}", NULL, 4},
-    {"room", EXPERTS, FP8,
-     PLAIN ", sharding: zero-1, ep: 8, etp: 1, dispatch: hybridep, rank_capacity: 2", "megatron",
-     NULL, 4},
-    {"sparse",
-     EXPERTS LATENT
-     ", q_rank: 512, indexer_heads: 8, indexer_size: 64, sparse_keys: 512, indexer_interval: 2",
-     BF16, PLAIN ", sharding: zero-1, ep: 8, etp: 1", "megatron", NULL, 4},
-    {"recomputed", "", BF16, SPLIT("full") ", sharding: zero-3", "deepspeed", NULL, 4},
-    {"by operator", "", BF16, SPLIT("per_operator") ", sharding: fsdp", "torchtitan", NULL, 4},
-    {"userbuffers", "", FP8 ", bf16_layers_first: 1", DENSE,
-     "{profile: megatron, tp_pipelines: true, backward_tp_overlap: false}", NULL, 4},
-    {"four bits", "", "attention: cudnn, precision: nvfp4", DENSE, "megatron",
-     "gpu: b200-180gb-sxm, nodes: 2", 4},
-};
-
-/* Keys that may be stated in silence although nothing changes. */
-static const struct exception {
-    const char *key, *reason;
-} exceptions[] = {
-    {"model.preset", "other shapes, by name"},
-    {"model.hf", "a file"},
-    {"model.pattern", "other layers, by words of its own (tests/laws/test_patterns.c)"},
-    {"model.facts", "what the trained function has and no time depends on"},
-    {"model.nominal_parameters", "of the rule of thumb, which no figure of a run is"},
-    {"model.usual_precision", "taken where training.precision is left open, and here it is not"},
-    {"model.usual_dispatch", "likewise"},
-    {"model.usual_dispatch_8bit", "likewise"},
-    {"model.usual_schedule", "likewise"},
-    {"model.usual_recompute", "of a search, which tries it"},
-    {"model.positions_max", "a bound of the sequence, which is warned of past it"},
-    {"model.norm", "layernorm without biases moves and keeps what rms does"},
-    {"model.expert_groups", "a fact of the model, which alltoall does not feel"},
-    {"model.groups_per_token", "likewise"},
-    {"model.linear_key_size", "kinds whose keys are as wide as their values refuse another width"},
-    {"layout.order", "words of its own, checked by the rule of the layout"},
-    {"layout.placement", "where all ranks are one group, any order of them has the same links"},
-    {"layout.sharding", "with one replica all are one; it is said of what a study varies"},
-    {"training.precision", "fp16 and bf16 are equally wide"},
-    {"software.profile", "other figures, by name"},
-    {"software.release", "other figures, by month"},
-    {"software.framework", "the name under which published runs are found"},
-    {"software.year", "likewise, of the version"},
-    {"software.native", "likewise"},
-    {"software.experts_alone", "likewise"},
-    {"software.execution", "likewise"},
-    {"software.pipeline_refuses_shards", "a refusal, by the rule of the layout"},
-    {"software.even_stages", "likewise"},
-    {"software.interleaves", "an offer, refused where it is asked for and not there"},
-    {"software.makers_recipe", "what a search tries"},
-    {"software.sequence_parallelism", "an offer, refused where it is asked for and not there"},
-    {"software.selective_recompute", "likewise"},
-    {"software.operator_recompute", "likewise"},
-    {"software.block_recompute", "likewise"},
-    {"software.flash3", "likewise"},
-    {"software.cp_mixers", "likewise"},
-    {"software.sharded_optimizers", "likewise"},
-    {"software.usual_attention", "taken where training.attention is left open"},
-    {"software.usual_dropout", "likewise"},
-    {"software.usual_chunks", "taken where layout.vpp is left open"},
-    {"software.usual_sharding", "taken where layout.sharding is left open"},
-    {"software.full_sharding", "likewise"},
-};
-
 static bool is_exception(const char *key)
 {
     for (size_t i = 0; i < sizeof exceptions / sizeof exceptions[0]; i++)
@@ -161,8 +44,15 @@ static struct scenario *read_with(const struct base *base, const char *set)
     return s;
 }
 
-/* Of what every program allocates and frees. */
-static uint64_t allocations_of(const struct step *step)
+static uint64_t add_real(uint64_t digest, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return digest_add(digest, bits);
+}
+
+/* Of what every program allocates and frees, and of what the host does for it, felt or not. */
+static uint64_t programs_of(const struct step *step)
 {
     uint64_t digest = digest_begin();
     for (uint32_t p = 0; p < step->lowered.program_count; p++) {
@@ -170,11 +60,10 @@ static uint64_t allocations_of(const struct step *step)
         const struct ledger_entry *entries[] = {program->setup, program->ledger};
         const uint32_t counts[] = {program->setup_count, program->ledger_count};
         for (unsigned list = 0; list < 2; list++)
-            for (uint32_t i = 0; i < counts[list]; i++) {
-                uint64_t bits;
-                memcpy(&bits, &entries[list][i].bytes, sizeof bits);
-                digest = digest_add(digest_add(digest, bits), entries[list][i].op);
-            }
+            for (uint32_t i = 0; i < counts[list]; i++)
+                digest = digest_add(add_real(digest, entries[list][i].bytes), entries[list][i].op);
+        for (uint32_t i = 0; i < program->op_count; i++)
+            digest = add_real(digest, program->hosts[program->ops[i].host]);
     }
     return digest;
 }
@@ -194,7 +83,7 @@ static void figures_of(const struct scenario *s, char out[FIGURES])
     struct arena *arena = arena_create();
     result_gather(s, step, &result);
     record_of_run(arena, &result, false, &record);
-    used = (size_t)snprintf(out, FIGURES, "%" PRIx64 " ", allocations_of(step));
+    used = (size_t)snprintf(out, FIGURES, "%" PRIx64 " ", programs_of(step));
     for (unsigned i = 0; i < table->column_count && used < FIGURES; i++) {
         const struct row_column *column = &table->columns[i];
         const void *row = record_run(&record);
@@ -225,7 +114,7 @@ static struct name_list tried_values(struct arena *arena, const char *key, enum 
         [PARAM_COUNT] = {"1", "2", "3", "4", "8", "64", "512"},
         [PARAM_RATIO] = {"0.25", "0.5", "1", "2", "4", "100"},
         [PARAM_TIME] = {"1us", "1ms", "1s"},
-        [PARAM_BYTES] = {"1MB", "100MB", "2GB"},
+        [PARAM_BYTES] = {"1MB", "100MB", "2GB", "1TB"},
         [PARAM_BANDWIDTH] = {"10GB/s", "100GB/s", "1TB/s"},
         [PARAM_FLOP_RATE] = {"100TFLOP/s", "1PFLOP/s"},
         [PARAM_FREQUENCY] = {"1GHz", "2GHz"},
@@ -262,7 +151,8 @@ static bool says_nothing(const struct base *base, const struct param *row, const
     static const char *const words[] = {"auto", "none", "0", "1"};
     const bool on = row->fallback != NULL && strcmp(row->fallback, "true") == 0;
     bool nothing = (row->fallback != NULL && strcmp(row->fallback, value) == 0) ||
-                   strstr(base->layout, said) != NULL || (!on && strcmp(value, "false") == 0);
+                   strstr(base->layout, said) != NULL || strstr(base->training, said) != NULL ||
+                   (!on && strcmp(value, "false") == 0);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         nothing = nothing || strcmp(words[i], value) == 0;
     return nothing;
@@ -342,16 +232,28 @@ static unsigned hold_keys(struct arena *arena, struct trial *t, const char *path
     return faults;
 }
 
-static const enum section sections[] = {SECTION_MODEL, SECTION_TRAINING, SECTION_LAYOUT,
-                                        SECTION_SOFTWARE};
+static const enum section sections[] = {SECTION_MODEL,    SECTION_TRAINING, SECTION_LAYOUT,
+                                        SECTION_SOFTWARE, SECTION_CLUSTER,  SECTION_GPU,
+                                        SECTION_NODE,     SECTION_FABRIC,   SECTION_COST};
 
+static bool of_machine(enum section section)
+{
+    return section == SECTION_GPU || section == SECTION_NODE || section == SECTION_FABRIC;
+}
+
+/* Under sanitizers the machine of every fourth base. */
 static unsigned hold_sections(struct trial *t)
 {
     unsigned faults = 0;
     struct arena *arena = arena_create();
+    const bool machine = (t->base - bases) % SANITIZED_EVERY(4) == 0;
     t->at = 0;
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) {
         const struct schema_section *section = schema_section(sections[i]);
+        if (of_machine(sections[i]) && !machine) {
+            t->at += section->keys.count + schema_table(section).count;
+            continue;
+        }
         faults += hold_keys(arena, t, section->path, section->keys);
         faults += hold_keys(arena, t, section->path, schema_table(section));
     }
@@ -366,12 +268,13 @@ static unsigned without_wires(const struct trial *t)
     for (size_t s = 0; s < sizeof sections / sizeof sections[0]; s++) {
         const struct schema_section *section = schema_section(sections[s]);
         const struct params lists[] = {section->keys, schema_table(section)};
+        const bool some = of_machine(sections[s]) && SANITIZED_EVERY(4) > 1;
         for (unsigned l = 0; l < 2; l++)
             for (unsigned i = 0; i < lists[l].count; i++) {
                 char key[96];
                 snprintf(key, sizeof key, "%s.%s", section->path, lists[l].rows[i].name);
                 at++;
-                if (is_exception(key) || t->effective[at])
+                if (is_exception(key) || t->effective[at] || some)
                     continue;
                 print_message("%s has an effect nowhere\n", key);
                 faults++;
@@ -452,6 +355,64 @@ static void test_one_warning_a_key(void **state)
     scenario_destroy(s);
 }
 
+/* Storage is rented for weeks, not for a step; 0 is no price. A card that is described whole is not
+ * asked about; one of the catalogue with another figure is. */
+static void test_price_of_weeks(void **state)
+{
+    static const char *const given[] = {
+        "cluster: {gpu: h100-80gb-sxm}\ncost: {storage_tb_month: 20USD}\n",
+        "cluster: {gpu: h100-80gb-sxm}\ncost: {storage_tb_month: 20USD}\nrun: {duration: 10d}\n",
+        "cluster: {gpu: h100-80gb-sxm}\ncost: {storage_tb_month: 0USD}\n",
+        "cluster: {gpu: {peak_bf16: 900TFLOP/s, peak_fp8: 1.8PFLOP/s, hbm: 80GB, usable_hbm: 79GB, "
+        "hbm_bandwidth: 3TB/s, sm_count: 132, clock: 1.8GHz, power: 700W}, node: dgx-h100}\n",
+        "cluster: {gpu: {name: h100-80gb-sxm, peak_fp8: 1.8PFLOP/s}}\n"};
+    static const char *const idle[] = {"cost.storage_tb_month has no effect on a single step", NULL,
+                                       NULL, NULL, "cluster.gpu.peak_fp8 has no effect in"};
+    for (size_t i = 0; i < sizeof given / sizeof given[0]; i++) {
+        struct error error = {""};
+        char text[512];
+        snprintf(text, sizeof text, "model: llama3-8b\ntraining: {global_batch: 32}\n%s", given[i]);
+        struct scenario *s = scenario_read("t.yaml", text, strlen(text), NULL, &error);
+        assert_int_equal(s->diagnostics.error_count, 0);
+        const unsigned told = problems_with(s, "has no effect");
+        if (told != (idle[i] != NULL) || (told > 0 && problems_with(s, idle[i]) != 1))
+            fail_msg("%s: %u told", given[i], told);
+        scenario_destroy(s);
+    }
+}
+
+/* Each word of what graphs capture moves something, or is warned of, or refused. */
+static void test_graphs_capture_something(void **state)
+{
+    static const char *const words[] = {"attn", "mlp", "moe_router", "moe_router+moe_preprocess",
+                                        "moe",  "on",  "full"};
+    static char stands[FIGURES], now[FIGURES];
+    unsigned moved = 0, told = 0, refused = 0;
+    for (size_t b = 0; b < sizeof bases / sizeof bases[0]; b++) {
+        struct scenario *s = read_with(&bases[b], NULL);
+        figures_of(s, stands);
+        scenario_destroy(s);
+        for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+            char set[96];
+            snprintf(set, sizeof set, "software.cuda_graphs=%s", words[i]);
+            s = read_with(&bases[b], set);
+            const bool idle = problems_with(s, "software.cuda_graphs has no effect") == 1;
+            if (s->diagnostics.error_count > 0) {
+                assert_true(problems_with(s, "software.cuda_graphs") == 1);
+                refused++;
+            } else {
+                figures_of(s, now);
+                if ((strcmp(now, stands) != 0) == idle)
+                    fail_msg("%s: %s %s", bases[b].name, set, idle ? "is told idle" : "is silent");
+                told += idle;
+                moved += !idle;
+            }
+            scenario_destroy(s);
+        }
+    }
+    assert_true(moved > 50 && told > 50 && refused > 10);
+}
+
 /* What a preset says of itself is no word of the user. */
 static void test_presets_are_silent(void **state)
 {
@@ -470,8 +431,11 @@ static void test_presets_are_silent(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_key_is_idle_in_silence), cmocka_unit_test(test_words_and_places),
-        cmocka_unit_test(test_one_warning_a_key), cmocka_unit_test(test_presets_are_silent)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_key_is_idle_in_silence),
+                                       cmocka_unit_test(test_words_and_places),
+                                       cmocka_unit_test(test_one_warning_a_key),
+                                       cmocka_unit_test(test_price_of_weeks),
+                                       cmocka_unit_test(test_graphs_capture_something),
+                                       cmocka_unit_test(test_presets_are_silent)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

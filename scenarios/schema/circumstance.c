@@ -157,7 +157,7 @@ static bool multiplies(const struct configuration *c, unsigned format)
 
 static bool chooses_scales(const struct configuration *c)
 {
-    const enum fp8_recipe wanted = c->software.fp8.recipe;
+    const int wanted = c->software.fp8.recipe;
     return is_eight_bits(c) && (wanted == FP8_AUTO || wanted == FP8_BLOCKWISE);
 }
 

@@ -363,8 +363,9 @@ static void test_price_of_weeks(void **state)
         "cluster: {gpu: h100-80gb-sxm}\ncost: {storage_tb_month: 20USD}\n",
         "cluster: {gpu: h100-80gb-sxm}\ncost: {storage_tb_month: 20USD}\nrun: {duration: 10d}\n",
         "cluster: {gpu: h100-80gb-sxm}\ncost: {storage_tb_month: 0USD}\n",
-        "cluster: {gpu: {peak_bf16: 900TFLOP/s, peak_fp8: 1.8PFLOP/s, hbm: 80GB, usable_hbm: 79GB, "
-        "hbm_bandwidth: 3TB/s, sm_count: 132, clock: 1.8GHz, power: 700W}, node: dgx-h100}\n",
+        ("cluster: {gpu: {peak_bf16: 900TFLOP/s, peak_fp8: 1.8PFLOP/s, hbm: 80GB, usable_hbm: "
+         "79GB, hbm_bandwidth: 3TB/s, sm_count: 132, clock: 1.8GHz, power: 700W}, node: "
+         "dgx-h100}\n"),
         "cluster: {gpu: {name: h100-80gb-sxm, peak_fp8: 1.8PFLOP/s}}\n"};
     static const char *const idle[] = {"cost.storage_tb_month has no effect on a single step", NULL,
                                        NULL, NULL, "cluster.gpu.peak_fp8 has no effect in"};

@@ -315,6 +315,26 @@ static void test_captured_stretches(void **state)
         }
 }
 
+/* What is recomputed stands in the graph of its module, and a gather that runs by parts with the
+ * product that it feeds. */
+static void test_graphs_of_other_layers(void **state)
+{
+    struct configuration c = job(2, 1, 1, 1);
+    const double passes = 2 * MICROBATCHES;
+    lower_case_recompute(&c, RECOMPUTE_SELECTIVE);
+    const double core = launches_of_a_layer(c, "none");
+    const double kept = launches_of_a_layer(c, "attn");
+    lower_case_recompute(&c, RECOMPUTE_NONE);
+    assert_true(core > launches_of_a_layer(c, "none"));
+    NEAR(kept, launches_of_a_layer(c, "attn")); /* no launch of its own */
+    c.layout.sequence_parallel = true;
+    c.software.tensor.pipelines = true;
+    c.software.tensor.scatter_splits = 2;
+    NEAR(launches_of_a_layer(c, "attn+mlp"), passes);
+    NEAR(launches_of_a_layer(c, "attn") + launches_of_a_layer(c, "mlp"),
+         launches_of_a_layer(c, "none") + 2 * passes);
+}
+
 /* One graph of a whole step: the host pays the data of each microbatch and the update alone. */
 static void test_whole_step_in_a_graph(void **state)
 {
@@ -418,6 +438,7 @@ int main(void)
         cmocka_unit_test(test_joined_words_of_graphs),
         cmocka_unit_test(test_captured_stretches),
         cmocka_unit_test(test_whole_step_in_a_graph),
+        cmocka_unit_test(test_graphs_of_other_layers),
         cmocka_unit_test(test_graphs_of_experts),
         cmocka_unit_test(test_graphs_of_shared_experts),
         cmocka_unit_test(test_slower_hosts),

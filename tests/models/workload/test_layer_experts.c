@@ -180,7 +180,8 @@ static void pieces_hold_what_they_write(void **state)
             enum piece piece;
             double forward, backward;
         } wanted[] = {
-            {PIECE_ROUTE, moved, moved},
+            {PIECE_ROUTE, 0.0, 0.0},
+            {PIECE_PERMUTE, moved, moved},
             {PIECE_EXPERT_UP, k->sorts ? rows : 0.0, rows + gates * inner},
             {PIECE_EXPERT_ACTIVATE, 0.0, (1.0 + gates) * inner},
             {PIECE_EXPERT_DOWN, rows * (k->sorts ? 2.0 : 1.0),
@@ -423,6 +424,40 @@ static void experts_in_a_latent(void **state)
     }
 }
 
+/* Each kernel is of the module of Megatron's layer whose CUDA graph captures it. */
+static void kernels_are_of_one_module(void **state)
+{
+    static const struct {
+        const char *name;
+        unsigned module;
+    } known[] = {{"choose experts", GRAPH_ROUTER},  {"choice gradient", GRAPH_ROUTER},
+                 {"permute", GRAPH_PREPROCESS},     {"permute gradient", GRAPH_PREPROCESS},
+                 {"unpermute", GRAPH_EXPERTS},      {"unpermute gradient", GRAPH_EXPERTS},
+                 {"sort by expert", GRAPH_EXPERTS}, {"sort by source", GRAPH_EXPERTS}};
+    (void)state;
+    for (unsigned i = 0; i < COUNT(cases); i++) {
+        struct bench b;
+        unsigned met = 0;
+        set_case(&b, &cases[i], true);
+        for (unsigned g = 0; g < b.layer.segment_count; g++) {
+            const struct segment *s = &b.layer.segments[g];
+            const struct segment_kernels *lists[] = {&s->forward, &s->dgrad, &s->wgrad, &s->core};
+            assert_true(s->modules != 0 && (s->modules & (s->modules - 1)) == 0);
+            for (unsigned list = 0; list < COUNT(lists); list++)
+                for (unsigned k = 0; k < lists[list]->count; k++) {
+                    const unsigned module = lists[list]->modules[k];
+                    assert_true(module != 0 && (module & (module - 1)) == 0);
+                    met |= module;
+                    for (unsigned w = 0; w < COUNT(known); w++)
+                        if (strcmp(lists[list]->kernels[k].name, known[w].name) == 0)
+                            assert_int_equal(module, known[w].module);
+                }
+        }
+        assert_int_equal(met & ~(unsigned)GRAPH_PREPROCESS,
+                         GRAPH_ATTENTION | GRAPH_ROUTER | GRAPH_EXPERTS);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -433,6 +468,7 @@ int main(void)
         cmocka_unit_test(shared_experts_are_weighed),
         cmocka_unit_test(experts_in_a_latent),
         cmocka_unit_test(attention_in_eight_bits),
+        cmocka_unit_test(kernels_are_of_one_module),
         cmocka_unit_test(rows_are_moved_once),
         cmocka_unit_test(pieces_hold_what_they_write),
         cmocka_unit_test(adapters_of_projections_add_up),

@@ -272,6 +272,20 @@ static void context_ranks_exchange_heads(void **state)
     }
 }
 
+/* Whose CUDA graphs capture the kernels of a layer. */
+static unsigned modules_of(const struct layer *layer)
+{
+    unsigned modules = 0;
+    for (unsigned i = 0; i < layer->segment_count; i++) {
+        const struct segment *s = &layer->segments[i];
+        const struct segment_kernels *lists[] = {&s->forward, &s->dgrad, &s->wgrad, &s->core};
+        for (unsigned list = 0; list < sizeof lists / sizeof lists[0]; list++)
+            for (unsigned k = 0; k < lists[list]->count; k++)
+                modules |= lists[list]->modules[k];
+    }
+    return modules;
+}
+
 /* M*-E: attention alone and a block alone are a whole layer cut in two. */
 static void halves_make_a_whole(void **state)
 {
@@ -296,6 +310,9 @@ static void halves_make_a_whole(void **state)
                              sum(&second.layer, lists[list], kind, bytes),
                          1.0 + sum(&whole.layer, lists[list], kind, bytes));
         near(first.layer.parameters + second.layer.parameters, whole.layer.parameters);
+        assert_int_equal(modules_of(&first.layer), GRAPH_ATTENTION);
+        assert_int_equal(modules_of(&second.layer), GRAPH_MLP);
+        assert_int_equal(modules_of(&whole.layer), GRAPH_ATTENTION | GRAPH_MLP);
         assert_int_equal(first.layer.module_count + second.layer.module_count,
                          whole.layer.module_count);
         near(first.layer.input_bytes, whole.layer.input_bytes);

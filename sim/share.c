@@ -389,6 +389,12 @@ double share_finish_s(const struct share *share, uint32_t activity)
     return share->activities[activity].finish_s;
 }
 
+bool share_at_cap(const struct share *share, uint32_t activity)
+{
+    CHECK(activity < share->activity_count);
+    return share->levels[activity] == share->activities[activity].cap_level;
+}
+
 double share_moved(const struct share *share, uint32_t link, double now_s)
 {
     CHECK(link < share->link_count);

@@ -18,6 +18,7 @@
 #ifndef ORRERY_SIM_SHARE_H
 #define ORRERY_SIM_SHARE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -51,6 +52,10 @@ void share_finish(struct share *share, double now_s, uint32_t activity);
 size_t share_solve(struct share *share, double now_s, const uint32_t **changed);
 double share_rate(const struct share *share, uint32_t activity);
 double share_finish_s(const struct share *share, uint32_t activity); /* INFINITY at rate zero */
+/* After share_solve, what an activity has its rate from: its own ceiling; or this link alone, which
+ * would give it the same to the bit if it used no other (filled anew, which changes nothing). */
+bool share_at_cap(const struct share *share, uint32_t activity);
+bool share_held_by(struct share *share, uint32_t activity, uint32_t link);
 /* Load moved so far: sum of work done x weight. Not bit for bit the same under symmetry, as rates
  * are: it is a sum over activities. */
 double share_moved(const struct share *share, uint32_t link, double now_s);

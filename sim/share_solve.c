@@ -491,3 +491,10 @@ void share_solve_region(struct share *share)
     else
         dirty_forget(share);
 }
+
+bool share_held_by(struct share *share, uint32_t activity, uint32_t index)
+{
+    const double level = share->levels[activity];
+    return link_holds(&share->links[index], level) &&
+           link_fill(share, &share->links[index]) == level && !share->users[index].tied;
+}

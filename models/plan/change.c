@@ -147,7 +147,7 @@ bool change_play(const struct configuration *c, struct change *out)
     step_destroy(step);
     if (!out->timed)
         return fits;
-    options = (struct step_options){.memory_only = false};
+    options = (struct step_options){.outcome_only = true};
     if (!step_run(c, &options, &step, &error))
         return false;
     fits = step->fits;

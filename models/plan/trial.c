@@ -188,7 +188,11 @@ double trial_gpu_s_per_token(const struct configuration *c, double usable_bytes)
 {
     struct configuration ideal = *c;
     struct step_options options = {
-        .brief = true, .fitting_only = true, .usable_bytes = usable_bytes};
+        .brief = true,
+        .fitting_only = true,
+        .outcome_only = true,
+        .usable_bytes = usable_bytes,
+    };
     struct step *step = NULL;
     struct error error;
     idealise(&ideal, true);

@@ -12,6 +12,7 @@
  * builds. */
 #include "models/symmetry/symmetry.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "models/symmetry/symmetry_state.h"
@@ -203,4 +204,33 @@ void symmetry_build(struct arena *arena, const struct symmetry_input *step, bool
 #ifndef NDEBUG
     symmetry_verify(&real, &partition, out);
 #endif
+}
+
+struct named {
+    const struct symmetry *symmetry;
+    uint32_t rank_class;
+};
+
+static int compare_named(const void *a, const void *b)
+{
+    const struct named *first = a, *second = b;
+    if (first->rank_class == second->rank_class)
+        return 0;
+    const bool before =
+        symmetry_named_before(first->symmetry, first->rank_class, second->rank_class);
+    return before ? -1 : 1;
+}
+
+uint32_t *symmetry_places(struct arena *arena, const struct symmetry *y)
+{
+    uint32_t *place = ARENA_ARRAY(arena, uint32_t, y->rank_class_count);
+    const struct arena_mark mark = arena_mark(arena);
+    struct named *names = ARENA_ARRAY(arena, struct named, y->rank_class_count);
+    for (uint32_t r = 0; r < y->rank_class_count; r++)
+        names[r] = (struct named){y, r};
+    qsort(names, y->rank_class_count, sizeof *names, compare_named);
+    for (uint32_t i = 0; i < y->rank_class_count; i++)
+        place[names[i].rank_class] = i;
+    arena_rewind(arena, mark);
+    return place;
 }

@@ -26,6 +26,7 @@ struct rank_class {
     uint32_t representative; /* its lowest rank */
     uint32_t rank_count;
     uint64_t colour;              /* the same for alike ranks and no others, folded or not */
+    uint64_t last_colour;         /* the same; of a bundle that of its member named last */
     double speed_ratio;           /* of compute; 1: as the catalogue says */
     uint32_t group[STREAM_COUNT]; /* group class, or GROUP_NONE */
     uint32_t party[STREAM_COUNT]; /* its row among that group class's parties */
@@ -42,6 +43,7 @@ struct group_class {
     uint32_t group_count;
     uint32_t party_first, party_count;
     struct group_shape shape;
+    bool unnamed; /* of a bundle whose groups do not name their members in one order */
 };
 struct link_class {
     uint32_t representative; /* link id */
@@ -64,6 +66,15 @@ struct played_plan {
     double wire_weight;     /* bytes on the busiest wire for each payload byte: the unit of uses */
     uint32_t use_first, use_count; /* rows of uses: loads on link classes shared with others */
     uint32_t own_first, own_count; /* rows of uses: loads on links it never shares */
+    uint32_t way_first, way_count; /* rows of ways: of a bundle; else none */
+};
+/* The shared links of one group, or of several alike, of a bundle. */
+struct way {
+    uint32_t link_first, link_count; /* rows of links of ways, ascending */
+};
+struct ways {
+    struct way *rows;
+    uint32_t *links; /* link classes */
 };
 struct symmetry {
     struct rank_class *ranks;
@@ -76,6 +87,7 @@ struct symmetry {
     uint32_t *class_of_rank; /* [rank] */
     uint32_t *node_like;     /* [node]: the first node of its kind, whose links carry the same */
     struct node_link *node_links; /* of those nodes, in any order */
+    struct ways ways;
     uint32_t rank_class_count, group_class_count, party_count, link_class_count, plan_count,
         use_count, rank_count, node_link_count;
 };
@@ -88,6 +100,17 @@ static inline bool symmetry_named_before(const struct symmetry *y, uint32_t a, u
         return x->speed_ratio < z->speed_ratio;
     return x->colour != z->colour ? x->colour < z->colour : x->representative < z->representative;
 }
+/* Is `a` of those that are late at one instant the one to name last? */
+static inline bool symmetry_named_after(const struct symmetry *y, uint32_t a, uint32_t b)
+{
+    const struct rank_class *x = &y->ranks[a], *z = &y->ranks[b];
+    if (x->speed_ratio != z->speed_ratio)
+        return x->speed_ratio > z->speed_ratio;
+    return x->last_colour != z->last_colour ? x->last_colour > z->last_colour
+                                            : x->representative > z->representative;
+}
+/* [rank class]: its place in the order of names. */
+uint32_t *symmetry_places(struct arena *arena, const struct symmetry *y);
 struct symmetry_input { /* a step, placed on a cluster: plain data, which it borrows */
     const struct configuration *c;
     const struct topology *topology;
@@ -96,5 +119,17 @@ struct symmetry_input { /* a step, placed on a cluster: plain data, which it bor
 };
 void symmetry_build(struct arena *arena, const struct symmetry_input *step, bool unfold,
                     struct symmetry *out);
+
+/* Classes that differ in nothing but the loads of their wires, taken as one. Mostly these loads
+ * make no difference, and all that a bundle does has the times of each of its classes, to the bit:
+ * who plays it is told when that ends (network_parted). Nothing of nodes, of links that are not
+ * shared, and of ranks one by one is known of it. */
+struct symmetry_bundles {
+    struct symmetry symmetry;
+    uint32_t *of_class; /* [rank class]: its bundle */
+};
+/* False: there are nearly as many bundles as classes, or names would differ. */
+bool symmetry_bundle(struct arena *arena, const struct symmetry *fine,
+                     const struct lowered *lowered, struct symmetry_bundles *out);
 
 #endif

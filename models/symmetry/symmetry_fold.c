@@ -41,7 +41,7 @@ static void fold_ranks(struct folding *f)
             continue;
         class->program = f->real->lowered->program_of_rank[r];
         class->representative = r;
-        class->colour = f->partition->rank_colour[row];
+        class->colour = class->last_colour = f->partition->rank_colour[row];
         class->speed_ratio = f->real->speed[layout->gpu_of_rank[r]];
         for (unsigned s = 0; s < STREAM_COUNT; s++) {
             const uint32_t group = layout_group_of(layout, r, s);

@@ -42,6 +42,23 @@ static const char *wires_fault(struct step *const s[2])
     return fault;
 }
 
+/* Of the outcome alone, which may be that of bundles, all is as in the step, to the bit. */
+static const char *outcome_fault(const struct configuration *c, const struct step *whole)
+{
+    const struct step_options options = {.outcome_only = true, .ignore_memory = true};
+    struct step *s;
+    struct error error;
+    const bool ran = step_run(c, &options, &s, &error);
+    CHECK(ran);
+    const bool same =
+        memcmp(&s->step_s, &whole->step_s, sizeof s->step_s) == 0 &&
+        memcmp(&s->rates, &whole->rates, sizeof s->rates) == 0 &&
+        memcmp(s->parts.breakdown_s, whole->parts.breakdown_s, sizeof s->parts.breakdown_s) == 0 &&
+        s->parts.bubble_ratio == whole->parts.bubble_ratio;
+    step_destroy(s);
+    return same ? NULL : "the outcome alone is another";
+}
+
 /* What step_run reports of both: digest, step and mean breakdown (whose sums run over classes). */
 static const char *step_fault(const struct configuration *c, uint64_t digest)
 {
@@ -67,6 +84,8 @@ static const char *step_fault(const struct configuration *c, uint64_t digest)
         fault = "step_run's breakdown does not add up to the step";
     if (fault == NULL)
         fault = wires_fault(s);
+    if (fault == NULL)
+        fault = outcome_fault(c, s[0]);
     step_destroy(s[0]);
     step_destroy(s[1]);
     return fault;

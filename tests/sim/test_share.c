@@ -341,6 +341,33 @@ static void test_a_ceiling_where_links_bind(void **state)
     }
 }
 
+/* Of two links that would give an activity levels apart by rounding one holds it, to the bit. */
+static void test_who_holds_an_activity(void **state)
+{
+    const double capacity[] = {2.0, nextafter(2.0, 3.0), 100.0};
+    const struct share_use both[] = {{0, 1.0}, {1, 1.0}, {2, 1.0}};
+    struct arena *arena = arena_create();
+    struct share *share = share_create(arena, 3, capacity);
+    const struct share_demand open = {1e9, INFINITY, 1.0}, slow = {1e9, 0.25, 1.0};
+    const uint32_t *changed;
+    const uint32_t held = share_start(share, 0.0, open, both, 3);
+    const uint32_t first = share_start(share, 0.0, open, &both[0], 1);
+    const uint32_t second = share_start(share, 0.0, open, &both[1], 1);
+    const uint32_t capped = share_start(share, 0.0, slow, &both[2], 1);
+    share_solve(share, 0.0, &changed);
+    assert_true(share_rate(share, held) == 1.0 && share_rate(share, first) == 1.0);
+    assert_true(share_held_by(share, held, 0) && share_held_by(share, first, 0));
+    assert_false(share_held_by(share, held, 1));
+    assert_false(share_held_by(share, held, 2) || share_held_by(share, capped, 2));
+    assert_true(share_at_cap(share, capped));
+    assert_false(share_at_cap(share, held) || share_at_cap(share, second));
+    share_finish(share, 1.0, first);
+    share_solve(share, 1.0, &changed);
+    assert_true(share_held_by(share, held, 1) && share_held_by(share, second, 1));
+    assert_false(share_held_by(share, held, 0));
+    arena_destroy(arena);
+}
+
 static void test_judge_sees_a_planted_fault(void **state)
 {
     struct world w = {.link_count = 2, .activity_count = 3, .capacity = {1.0, 2.0}};
@@ -367,6 +394,7 @@ int main(void)
         cmocka_unit_test(test_swarm),
         cmocka_unit_test(test_a_tie_that_rises),
         cmocka_unit_test(test_a_ceiling_where_links_bind),
+        cmocka_unit_test(test_who_holds_an_activity),
         cmocka_unit_test(test_judge_sees_a_planted_fault),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

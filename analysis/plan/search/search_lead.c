@@ -24,7 +24,12 @@ bool search_lead_play(const struct configuration *base, const struct search_row 
     struct step *step = NULL;
     struct error error;
     const struct step_options options = {
-        .fitting_only = true, .threads = 1, .arena = scratch, .usable_bytes = usable_bytes};
+        .fitting_only = true,
+        .outcome_only = true,
+        .threads = 1,
+        .arena = scratch,
+        .usable_bytes = usable_bytes,
+    };
     plan_layout_apply(base, &row->layout, &c);
     *out = (struct search_leader){.row = row};
     if (!step_run(&c, &options, &step, &error))

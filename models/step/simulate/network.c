@@ -6,6 +6,7 @@
  * 3. No arrival and no start lies before the clock.
  * 4. An activity is in `share` from its COMM_START to its FLOW_FINISH when its plan has links to
  *    share with others, and never otherwise.
+ * 5. Until it is parted, all groups of a bundle have its rates and name the same party as last.
  *
  * State of a group                     leaves it by
  * GATHERING  some have not posted      network_post of the last: certain -> told, GATHERING;
@@ -20,7 +21,6 @@
 #include "models/step/simulate/network.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "models/step/simulate/event.h"
 #include "sim/check.h"
@@ -40,8 +40,10 @@ struct meeting {     /* of one group class */
     uint32_t plan;
     uint32_t slot;     /* of the calendar, taken when first needed */
     uint32_t activity; /* of share, while MOVING with links */
+    uint32_t place;    /* among those that move by several ways */
     uint8_t state;
     bool watched;
+    bool tied; /* of parties that arrived at latest_s different groups would name different ones */
 };
 struct seat { /* of a rank class on a stream: where its posts go */
     uint32_t group, row, plan_first;
@@ -78,6 +80,10 @@ struct network {
     uint32_t *meeting_of_activity;
     bool unsolved; /* share has changed in this instant */
     uint64_t activity_count;
+    struct {
+        uint32_t *groups, count; /* that move by several ways */
+        bool parted;             /* they are no longer what their classes are */
+    } bundles;
 };
 #define SLOT_NONE UINT32_MAX
 #define CONTENDED_RATIO 1e-6 /* longer than alone: above what sums of times lose */
@@ -126,33 +132,10 @@ static void fill_seats(struct network *network)
     }
 }
 
-struct named {
-    const struct symmetry *symmetry;
-    uint32_t rank_class;
-};
-
-static int compare_named(const void *a, const void *b)
-{
-    const struct named *first = a, *second = b;
-    if (first->rank_class == second->rank_class)
-        return 0;
-    const bool before =
-        symmetry_named_before(first->symmetry, first->rank_class, second->rank_class);
-    return before ? -1 : 1;
-}
-
 static void fill_name_order(struct arena *arena, struct network *network)
 {
     const struct symmetry *y = network->symmetry;
-    uint32_t *place = ARENA_ARRAY(arena, uint32_t, y->rank_class_count);
-    const struct arena_mark mark = arena_mark(arena);
-    struct named *names = ARENA_ARRAY(arena, struct named, y->rank_class_count);
-    for (uint32_t r = 0; r < y->rank_class_count; r++)
-        names[r] = (struct named){y, r};
-    qsort(names, y->rank_class_count, sizeof *names, compare_named);
-    for (uint32_t i = 0; i < y->rank_class_count; i++)
-        place[names[i].rank_class] = i;
-    arena_rewind(arena, mark);
+    const uint32_t *place = symmetry_places(arena, y);
     for (uint32_t row = 0; row < y->party_count; row++)
         network->name_order[row] = place[y->parties[row].rank_class];
 }
@@ -188,6 +171,7 @@ struct network *network_create(struct sim *sim, const struct symmetry *symmetry,
     network->own->busy_s = ARENA_ARRAY(arena, double, symmetry->link_class_count);
     network->meeting_of_activity = ARENA_ARRAY(arena, uint32_t, symmetry->group_class_count);
     network->name_order = ARENA_ARRAY(arena, uint32_t, symmetry->party_count);
+    network->bundles.groups = ARENA_ARRAY(arena, uint32_t, symmetry->group_class_count);
     fill_plans(network);
     fill_seats(network);
     fill_name_order(arena, network);
@@ -253,6 +237,7 @@ static void gathered(struct network *network, uint32_t group)
     struct meeting *meeting = &network->meetings[group];
     const struct plan_time *time = &network->times[meeting->plan];
     network->tallies[meeting->plan].posted++;
+    network->bundles.parted = network->bundles.parted || meeting->tied;
     if (!time->shares && !meeting->watched) {
         const double wire_end_s = meeting->latest_s + time->wire_s;
         tell_done(network, meeting, meeting->latest_s, wire_end_s + time->latency_s);
@@ -265,9 +250,14 @@ static void gathered(struct network *network, uint32_t group)
 }
 
 /* A party has come: is it the last so far? */
-static void arrive(const struct network *network, struct meeting *meeting, uint32_t row,
-                   double arrival_s)
+static void arrive(const struct network *network, uint32_t group, uint32_t row, double arrival_s)
 {
+    struct meeting *meeting = &network->meetings[group];
+    const bool same = meeting->arrived > 0 && arrival_s == meeting->latest_s;
+    if (same)
+        meeting->tied = meeting->tied || network->symmetry->groups[group].unnamed;
+    else if (meeting->arrived == 0 || arrival_s > meeting->latest_s)
+        meeting->tied = false;
     if (meeting->arrived++ == 0 || arrival_s > meeting->latest_s ||
         (arrival_s == meeting->latest_s &&
          network->name_order[row] < network->name_order[meeting->last])) {
@@ -289,10 +279,29 @@ void network_post(struct network *network, uint32_t rank_class, enum stream stre
     if (meeting->arrived == 0)
         meeting->plan = plan;
     CHECK(meeting->plan == plan); /* invariant 2 */
-    arrive(network, meeting, seat->row, arrival_s);
+    arrive(network, seat->group, seat->row, arrival_s);
     network->attendees[seat->row].op = op;
     if (meeting->arrived == meeting->party_count)
         gathered(network, seat->group);
+}
+
+/* Groups whose bundle has several ways are looked at whenever rates change. */
+static void enter_ways(struct network *network, uint32_t group)
+{
+    struct meeting *meeting = &network->meetings[group];
+    if (network->symmetry->plans[meeting->plan].way_count < 2)
+        return;
+    meeting->place = network->bundles.count;
+    network->bundles.groups[network->bundles.count++] = group;
+}
+
+static void leave_ways(struct network *network, const struct meeting *meeting)
+{
+    if (network->symmetry->plans[meeting->plan].way_count < 2)
+        return;
+    const uint32_t last = network->bundles.groups[--network->bundles.count];
+    network->bundles.groups[meeting->place] = last;
+    network->meetings[last].place = meeting->place;
 }
 
 static void handle_start(struct sim *sim, void *player, uint32_t slot)
@@ -316,6 +325,7 @@ static void handle_start(struct sim *sim, void *player, uint32_t slot)
         meeting->activity = activity;
         network->meeting_of_activity[activity] = group;
         network->unsolved = true;
+        enter_ways(network, group);
     } else {
         calendar_set(sim_calendar(sim), slot, now_s + network->times[meeting->plan].wire_s,
                      EVENT_FLOW_FINISH);
@@ -335,6 +345,7 @@ static void handle_finish(struct sim *sim, void *player, uint32_t slot)
         share_finish(network->share, now_s, meeting->activity);
         network->tallies[meeting->plan].moving_s += now_s - meeting->begin_s;
         network->unsolved = true;
+        leave_ways(network, meeting);
     }
     const double left_s = moving ? time->latency_s : 0.0;
     if (meeting->watched && left_s > 0.0) {
@@ -344,6 +355,24 @@ static void handle_finish(struct sim *sim, void *player, uint32_t slot)
     }
     tell_active(network, meeting, false);
     tell_done(network, meeting, meeting->begin_s, now_s + left_s);
+}
+
+/* Would each group of this bundle have the rate of all? */
+static bool ways_agree(const struct network *network, const struct meeting *meeting)
+{
+    const struct symmetry *y = network->symmetry;
+    const struct played_plan *plan = &y->plans[meeting->plan];
+    bool agree = true;
+    if (share_at_cap(network->share, meeting->activity))
+        return true;
+    for (uint32_t i = 0; agree && i < plan->way_count; i++) {
+        const struct way *way = &y->ways.rows[plan->way_first + i];
+        agree = false;
+        for (uint32_t k = 0; !agree && k < way->link_count; k++)
+            agree = share_held_by(network->share, meeting->activity,
+                                  y->ways.links[way->link_first + k]);
+    }
+    return agree;
 }
 
 /* All starts and ends of this instant are in: solve once, move the events that changed. */
@@ -363,6 +392,9 @@ static void settle(struct sim *sim, void *player)
         CHECK(meeting->state == MOVING && finish_s >= now_s && isfinite(finish_s));
         calendar_set(sim_calendar(sim), meeting->slot, finish_s, EVENT_FLOW_FINISH);
     }
+    for (uint32_t i = 0; i < network->bundles.count && !network->bundles.parted; i++)
+        network->bundles.parted =
+            !ways_agree(network, &network->meetings[network->bundles.groups[i]]);
 }
 
 /* Payload of one activity of the class, over all its real groups. */
@@ -452,4 +484,9 @@ struct network_contention network_contention(const struct network *network)
 uint64_t network_activity_count(const struct network *network)
 {
     return network->activity_count;
+}
+
+bool network_parted(const struct network *network)
+{
+    return network->bundles.parted;
 }

@@ -51,6 +51,9 @@ struct network_contention {
     double transfer_s; /* the wire time of a transfer that loses: their mean over that time */
 };
 struct network_contention network_contention(const struct network *network);
+/* Of bundles (symmetry_bundle): their classes would have had other times, or named others. What is
+ * played from then on means nothing. */
+bool network_parted(const struct network *network);
 uint64_t network_activity_count(const struct network *network); /* finished, of group classes */
 
 #endif

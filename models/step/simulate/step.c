@@ -171,6 +171,15 @@ static void read_classes(void *context, size_t index, struct arena *scratch)
     }
 }
 
+/* To the breakdown of the mean rank: in the order of classes, which decides its last bits. */
+static void add_class(struct step *s, uint32_t class_index, const double parts[PART_COUNT])
+{
+    const struct symmetry *y = &s->symmetry;
+    const double share = (double)y->ranks[class_index].rank_count / (double)y->rank_count;
+    for (unsigned part = 0; part < PART_COUNT; part++)
+        s->parts.breakdown_s[part] += share * parts[part];
+}
+
 /* Digest of all ranks and breakdown of the mean one. */
 static void gather_classes(struct arena *arena, struct step *s)
 {
@@ -183,11 +192,8 @@ static void gather_classes(struct arena *arena, struct step *s)
     pool_run_scratch(step_threads(s), parts, read_classes, &reader);
     for (uint32_t rank = 0; rank < s->symmetry.rank_count; rank++)
         s->digest = digest_join(s->digest, rank, reader.track[s->symmetry.class_of_rank[rank]]);
-    for (uint32_t i = 0; i < count; i++) {
-        double share = (double)s->symmetry.ranks[i].rank_count / (double)s->symmetry.rank_count;
-        for (unsigned part = 0; part < PART_COUNT; part++)
-            s->parts.breakdown_s[part] += share * s->parts.class_breakdown_s[i][part];
-    }
+    for (uint32_t i = 0; i < count; i++)
+        add_class(s, i, s->parts.class_breakdown_s[i]);
     s->parts.bubble_ratio = s->parts.breakdown_s[PART_BUBBLE] / s->step_s;
 }
 
@@ -254,6 +260,66 @@ static bool make_classes(struct arena *arena, const struct configuration *c,
     return playable(class_ops(s), s->symmetry.rank_class_count, "classes of ranks", error);
 }
 
+/* Plays these classes, and counts. */
+static struct worker *play(struct sim *sim, const struct configuration *c,
+                           const struct symmetry *symmetry, struct step *s)
+{
+    struct worker_options options = {
+        .jitter_sigma = c->kernel_jitter_sigma,
+        .excess_ratio = gpu_slowest_excess_ratio(&c->gpu, s->layout.rank_count),
+        .seed = c->seed,
+    };
+    struct worker *worker = worker_create(sim, symmetry, &s->lowered, &s->layout, &options);
+    worker_start(worker);
+    sim_run(sim);
+    s->counts.classes = symmetry->rank_class_count;
+    s->counts.events = sim_event_count(sim);
+    s->counts.ops = worker_op_count(worker);
+    if (network_parted(worker_network(worker)))
+        return NULL;
+    s->step_s = 0.0;
+    for (uint32_t i = 0; i < symmetry->rank_class_count; i++)
+        s->step_s = fmax(s->step_s, worker_finish_s(worker, i));
+    return worker;
+}
+
+static bool play_all(const struct configuration *c, struct step *s)
+{
+    s->worker = play(s->sim, c, &s->symmetry, s);
+    s->network = worker_network(s->worker);
+    if (!(s->step_s <= STEP_MAX_S))
+        return false;
+    gather_classes(sim_arena(s->sim), s);
+    return true;
+}
+
+/* Bundles of classes where these have one timeline, else the classes, in memory that is given back.
+ */
+static bool play_outcome(struct arena *arena, const struct configuration *c, struct step *s)
+{
+    const struct arena_mark mark = arena_mark(arena);
+    struct symmetry_bundles bundles;
+    const struct symmetry *played = &bundles.symmetry;
+    const struct worker *worker = NULL;
+    const bool draws = c->kernel_jitter_sigma > 0.0; /* no two ranks are alike */
+    if (!draws && symmetry_bundle(arena, &s->symmetry, &s->lowered, &bundles))
+        worker = play(sim_create_in(arena, c->seed), c, played, s);
+    if (worker == NULL) {
+        arena_rewind(arena, mark);
+        played = &s->symmetry;
+        worker = play(sim_create_in(arena, c->seed), c, played, s);
+    }
+    double(*parts)[PART_COUNT] =
+        arena_alloc(arena, sizeof *parts * played->rank_class_count, _Alignof(double));
+    for (uint32_t i = 0; i < played->rank_class_count; i++)
+        worker_breakdown(worker, i, parts[i]);
+    for (uint32_t i = 0; i < s->symmetry.rank_class_count; i++)
+        add_class(s, i, parts[played == &s->symmetry ? i : bundles.of_class[i]]);
+    s->parts.bubble_ratio = s->parts.breakdown_s[PART_BUBBLE] / s->step_s;
+    arena_rewind(arena, mark);
+    return s->step_s <= STEP_MAX_S;
+}
+
 static bool play_time(struct arena *arena, const struct configuration *c,
                       const struct step_options *options, struct step *s, struct error *error)
 {
@@ -261,27 +327,12 @@ static bool play_time(struct arena *arena, const struct configuration *c,
         return false;
     if (options->brief && class_ops(s) > BRIEF_OP_MAX)
         return true;
-    struct worker_options worker = {
-        .jitter_sigma = c->kernel_jitter_sigma,
-        .excess_ratio = gpu_slowest_excess_ratio(&c->gpu, s->layout.rank_count),
-        .seed = c->seed,
-    };
-    s->worker = worker_create(s->sim, &s->symmetry, &s->lowered, &s->layout, &worker);
-    s->network = worker_network(s->worker);
-    worker_start(s->worker);
-    sim_run(s->sim);
-    for (uint32_t i = 0; i < s->symmetry.rank_class_count; i++)
-        s->step_s = fmax(s->step_s, worker_finish_s(s->worker, i));
-    if (!(s->step_s <= STEP_MAX_S)) {
+    if (options->outcome_only ? !play_outcome(arena, c, s) : !play_all(c, s))
         return error_set(error, "a step takes %.3g years, more than can be recorded (%.0f)",
                          s->step_s / YEAR, STEP_MAX_S / YEAR);
-    }
-    s->counts.classes = s->symmetry.rank_class_count;
-    s->counts.events = sim_event_count(s->sim);
-    s->counts.ops = worker_op_count(s->worker);
-    gather_classes(arena, s);
     gather_rates(c, s);
-    gather_power(c, s);
+    if (!options->outcome_only)
+        gather_power(c, s);
     return true;
 }
 

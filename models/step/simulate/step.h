@@ -3,7 +3,10 @@
  * step_run builds the cluster, lowers the programs, checks memory with the ledger, finds the
  * symmetry classes, plays them, and gathers the result. When some rank runs out of memory the
  * result holds the ledger up to there and `fits` is false; time is then not simulated unless it
- * fails only in the middle of the step (see failure). Everything lives in the step, freed whole. */
+ * fails only in the middle of the step (see failure). Everything lives in the step, freed whole.
+ *
+ * Who asks for the outcome only has bundles of classes played (symmetry_bundle), as long as they
+ * have the times of their classes, and else the classes. */
 #ifndef ORRERY_MODELS_STEP_SIMULATE_STEP_H
 #define ORRERY_MODELS_STEP_SIMULATE_STEP_H
 
@@ -14,13 +17,15 @@
 
 struct step_options {
     bool unfold;
-    bool ledger_points;  /* keep the memory timelines */
-    bool ignore_memory;  /* play on although it does not fit */
-    bool memory_only;    /* ledger only, no time */
-    bool fits_only;      /* that, up to the first program that does not fit: only `fits` counts */
-    bool time_only;      /* no ledger: nothing is known of memory, and nothing refused for it */
-    bool fitting_only;   /* time only where it fits */
-    bool brief;          /* time only when it is soon played; else what is refused, without time */
+    bool ledger_points; /* keep the memory timelines */
+    bool ignore_memory; /* play on although it does not fit */
+    bool memory_only;   /* ledger only, no time */
+    bool fits_only;     /* that, up to the first program that does not fit: only `fits` counts */
+    bool time_only;     /* no ledger: nothing is known of memory, and nothing refused for it */
+    bool fitting_only;  /* time only where it fits */
+    bool outcome_only;  /* of time only step_s, rates and the mean breakdown, as without: no worker,
+                        * digest, power, or instant of a failure */
+    bool brief;         /* time only when it is soon played; else what is refused, without time */
     double usable_bytes; /* of a card, in place of what a process can allocate there; 0: that */
     struct arena *arena; /* where the step lives until it is destroyed; NULL: one of its own */
     unsigned threads;    /* that read its classes; 0: all processors for a large step, else one */

@@ -158,7 +158,7 @@ static void drain(struct worker *worker)
     if (worker->draining)
         return;
     worker->draining = true;
-    while (worker->stack_count > 0) {
+    while (worker->stack_count > 0 && !network_parted(worker->network)) {
         const uint32_t rank_class = worker->stack[--worker->stack_count];
         struct rank_state *rank = &worker->ranks[rank_class];
         while (rank->dirty != 0) {
@@ -344,7 +344,8 @@ static void settle(struct sim *sim, void *player)
 {
     struct worker *worker = player;
     struct calendar_event next;
-    const bool stuck = worker->open_streams > 0 && !calendar_peek(sim_calendar(sim), &next);
+    const bool stuck = worker->open_streams > 0 && !network_parted(worker->network) &&
+                       !calendar_peek(sim_calendar(sim), &next);
     if (stuck)
         worker_explain(worker);
     CHECK(!stuck && "no rank waits for ever");

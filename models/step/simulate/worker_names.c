@@ -22,7 +22,7 @@ void worker_name_finisher(struct worker *worker, struct rank_state *rank, double
         return;
     const double end_s = worker_rank_finish_s(rank), first_s = f->earliest_s[program];
     if (first_s < 0.0 || end_s < first_s ||
-        (end_s == first_s && symmetry_named_before(symmetry, f->earliest[program], rank_class))) {
+        (end_s == first_s && symmetry_named_after(symmetry, rank_class, f->earliest[program]))) {
         f->earliest_s[program] = end_s;
         f->earliest[program] = rank_class;
     }
@@ -39,7 +39,7 @@ static void keep_first(struct worker *worker, uint32_t rank_class, uint32_t op, 
     const uint32_t other = *first > 0 ? *first - 1 : rank_class;
     const double post_s = worker_post_s(worker->ranks[rank_class].finish_s, played);
     const double other_s = worker_post_s(worker->ranks[other].finish_s, played);
-    const bool named = symmetry_named_before(worker->symmetry, other, rank_class);
+    const bool named = symmetry_named_after(worker->symmetry, rank_class, other);
     *first = 1 + (post_s < other_s || (post_s == other_s && named) ? rank_class : other);
 }
 

@@ -315,6 +315,61 @@ static void folded_groups_count(void **state)
     world_end(&b.world);
 }
 
+/* Groups of a bundle that would each name another party as last: only where that decides. */
+static void unnamed_ties_part(void **state)
+{
+    static const struct {
+        double at_s[3];
+        bool unnamed, parted;
+    } cases[] = {
+        {{1.0, 2.0, 3.0}, true, false},  {{1.0, 3.0, 3.0}, true, true},
+        {{1.0, 3.0, 3.0}, false, false}, {{2.0, 2.0, 3.0}, true, false},
+        {{3.0, 2.0, 3.0}, true, true},   {{3.0, 1.0, 1.0}, true, false},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct bench b;
+        bench_begin(&b, 0);
+        uint32_t ranks[3];
+        for (unsigned k = 0; k < 3; k++)
+            ranks[k] = world_rank(&b.world, 0, 1.0);
+        world_group(&b.world, STREAM_DP, 1, ranks, 3);
+        world_plan(&b.world, 0, 0, 8.0, 0.5, 4.0, 1.0, NULL, 0);
+        b.world.symmetry.groups[0].unnamed = cases[i].unnamed;
+        bench_create(&b);
+        for (uint32_t k = 0; k < 3; k++)
+            post(&b, k, 0, cases[i].at_s[k]);
+        assert_true(network_parted(b.network) == cases[i].parted);
+        world_end(&b.world);
+    }
+}
+
+/* Two on one way of a plan halve its rate; its other way would not. */
+static void unlike_ways_part(void **state)
+{
+    for (unsigned both = 0; both < 2; both++) {
+        struct bench b;
+        bench_begin(&b, 2);
+        const uint32_t one = world_link(&b.world, 4.0), other = world_link(&b.world, 4.0);
+        const struct wire wires[] = {{one, 1.0}, {other, 1.0}};
+        struct way ways[] = {{0, 1}, {1, 1}};
+        uint32_t links[] = {one, other};
+        world_plan(&b.world, 0, 0, 8.0, 0.0, 4.0, 1.0, wires, 2);
+        world_plan(&b.world, 1, 0, 4.0, 0.0, 4.0, 1.0, wires, both ? 2 : 1);
+        b.world.symmetry.plans[0].way_count = 2;
+        b.world.symmetry.ways = (struct ways){ways, links};
+        bench_create(&b);
+        post_group(&b, 0, 0.0);
+        post_group(&b, 1, 4.0); /* the first is done */
+        sim_run(b.world.sim);
+        assert_false(network_parted(b.network));
+        post_group(&b, 0, 8.0);
+        post_group(&b, 1, 9.0);
+        sim_run(b.world.sim);
+        assert_true(network_parted(b.network) == (both == 0));
+        world_end(&b.world);
+    }
+}
+
 static void disagree(void *context)
 {
     struct bench *b = context;
@@ -373,6 +428,8 @@ int main(void)
         cmocka_unit_test(activities_of_a_group_follow),
         cmocka_unit_test(watched_is_told_on_and_off),
         cmocka_unit_test(folded_groups_count),
+        cmocka_unit_test(unnamed_ties_part),
+        cmocka_unit_test(unlike_ways_part),
         cmocka_unit_test(bugs_are_caught),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,12 +61,13 @@ struct node_spec {
     const char *name;
     const struct topology_kind *kind;
     struct kind_options options;
-    uint64_t installed_gpus;   /* of a whole node, when a scenario uses fewer; 0: `gpus` */
-    uint64_t gpus;             /* GPUs in a node: the NVLink domain of an nvlink_island */
-    uint64_t chassis_gpus;     /* of one chassis, where an NVLink domain has several; 0: one */
-    uint64_t job_gpus;         /* that a job of several nodes uses of each; 0: all */
-    double collective_start_s; /* of the smallest collective, before its steps */
-    const char *socket;        /* of its GPUs: "sxm5"; "": not said */
+    uint64_t installed_gpus;      /* of a whole node, when a scenario uses fewer; 0: `gpus` */
+    uint64_t gpus;                /* GPUs in a node: the NVLink domain of an nvlink_island */
+    uint64_t chassis_gpus;        /* of one chassis, where an NVLink domain has several; 0: one */
+    uint64_t job_gpus;            /* that a job of several nodes uses of each; 0: all */
+    double collective_start_s;    /* of the smallest collective, before its steps */
+    double announced_error_ratio; /* of every prediction on such nodes; 0: they are sold */
+    const char *socket;           /* of its GPUs: "sxm5"; "": not said */
     const char *card;   /* of gpus.yaml, that it holds though another node is its usual; "" */
     const char *fabric; /* of the catalogue, that usually joins such nodes; "": not said */
     struct node_nvlink nvlink;

@@ -14,6 +14,9 @@
 const char *const cooling_names[] = {"air", "liquid", "immersion", NULL};
 
 const struct param node_params[] = {
+    {"announced_error", PARAM_RATIO, NODE(announced_error_ratio), 0, 1, "0%", NULL,
+     "Relative standard error that every prediction on such nodes has in addition, as their vendor "
+     "has announced them and nobody has measured them; 0: they are sold."},
     {"socket", PARAM_TEXT, NODE(socket), 0, 0, "", NULL,
      "Socket of its GPUs: sxm5, pcie, ...; empty: not specified."},
     {"card", PARAM_TEXT, NODE(card), 0, 0, "", NULL,

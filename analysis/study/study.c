@@ -5,6 +5,7 @@
 
 #include "analysis/output/text/version.h"
 #include "analysis/study/study_idle.h"
+#include "models/layout/announced.h"
 #include "sim/check.h"
 #include "sim/random.h"
 
@@ -176,6 +177,9 @@ static bool read_point(struct planning *plan, size_t point, struct error *error)
     keep_inputs(study, scenario);
     const char *refusal = refusal_of(study, scenario);
     study->points[point].refusal = refusal;
+    study->points[point].announced =
+        announced_words(&scenario->configuration,
+                        ARENA_ARRAY(study->arena, char, ANNOUNCED_WORDS_MAX), ANNOUNCED_WORDS_MAX);
     plan->misread[point] = misread_of(study, scenario);
     if (refusal == NULL && study->points[study->one_step ? 0 : point].chosen == NULL) {
         struct scenario_chosen *chosen = ARENA_NEW(study->arena, struct scenario_chosen);

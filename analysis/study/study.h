@@ -70,8 +70,9 @@ struct study_point {
     size_t replications;            /* of the share, as all that follows */
     double (*values)[METRIC_COUNT]; /* by replication; NAN: not in this study */
     struct study_marks marks;
-    const char *refusal; /* the rule that it breaks; NULL: it can be played */
-    double usable_bytes; /* of a card */
+    const char *announced; /* announced_words of its hardware; NULL: it is sold */
+    const char *refusal;   /* the rule that it breaks; NULL: it can be played */
+    double usable_bytes;   /* of a card */
     struct study_shortage shortage;
     size_t stored; /* replications that the database holds; SIZE_MAX: rows that are no good */
     bool done, fits;

@@ -9,6 +9,7 @@ struct csv_table {
     const struct study *study;
     FILE *out;
     bool single, lacks; /* one replication each; some point does not fit */
+    bool announced;     /* the hardware of some point is */
     bool shown[METRIC_COUNT];
 };
 static const char *const figures[] = {"mean", "low95", "high95", "p10", "p50", "p90"};
@@ -19,8 +20,10 @@ enum {
 static void find_columns(struct csv_table *t)
 {
     t->single = study_single(t->study);
-    for (size_t p = 0; p < t->study->point_count; p++)
+    for (size_t p = 0; p < t->study->point_count; p++) {
         t->lacks = t->lacks || t->study->points[p].shortage.tensor != NULL;
+        t->announced = t->announced || t->study->points[p].announced != NULL;
+    }
     for (unsigned m = 0; m < METRIC_COUNT; m++)
         t->shown[m] = study_measures(t->study, m) && study_has(t->study, (enum study_metric)m);
 }
@@ -36,7 +39,7 @@ static void write_head(const struct csv_table *t)
         write_word(t, t->study->varies[k].key);
         fputc(',', t->out);
     }
-    fputs("replications,fits", t->out);
+    fputs(t->announced ? "replications,fits,announced" : "replications,fits", t->out);
     for (unsigned m = 0; m < METRIC_COUNT; m++) {
         const char *name = study_metrics[m].name;
         if (t->shown[m] && t->single)
@@ -83,6 +86,8 @@ static void write_point(const struct csv_table *t, size_t p)
         fputc(',', t->out);
     }
     fprintf(t->out, "%zu,%s", point->replications, point->fits ? "yes" : "no");
+    if (t->announced)
+        fputs(point->announced != NULL ? ",yes" : ",no", t->out);
     for (unsigned m = 0; m < METRIC_COUNT; m++)
         if (t->shown[m])
             write_metric(t, p, (enum study_metric)m);

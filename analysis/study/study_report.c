@@ -203,6 +203,25 @@ static void print_point(const struct report_table *t, size_t p)
     fputc('\n', out);
 }
 
+/* Has an earlier point that was played the same words? */
+static bool announced_before(const struct study *study, size_t point)
+{
+    for (size_t p = 0; p < point; p++)
+        if (study->points[p].refusal == NULL && study->points[p].announced != NULL &&
+            strcmp(study->points[p].announced, study->points[point].announced) == 0)
+            return true;
+    return false;
+}
+
+void study_report_announced(const struct study *study, FILE *out)
+{
+    for (size_t p = 0; p < study->point_count; p++) {
+        const struct study_point *point = &study->points[p];
+        if (point->refusal == NULL && point->announced != NULL && !announced_before(study, p))
+            fprintf(out, "announced: %s\n", point->announced);
+    }
+}
+
 void study_report_refused(const struct study *study, FILE *out)
 {
     struct study_reason *reasons;
@@ -378,6 +397,7 @@ void study_report(const struct session *session, const struct study *study,
         print_point(&table, list->points[i]);
     if (list->count < played)
         fprintf(session->out, "the best %zu of %zu points\n", list->count, played);
+    study_report_announced(study, session->out);
     study_report_refused(study, session->out);
     if (list->optimum.found)
         print_best(session, study, &list->optimum);

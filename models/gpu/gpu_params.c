@@ -145,6 +145,9 @@ const struct param gpu_params[] = {
      "(arXiv:2307.08691), two tiles of 128 on Blackwell (arXiv:2603.05451)."},
     {"price_per_hour", PARAM_MONEY, AT(price_per_hour_usd), 0, 1e6, "0USD", NULL,
      "Price of one card for an hour."},
+    {"announced_error", PARAM_RATIO, AT(announced_error_ratio), 0, 1, "0%", NULL,
+     "Relative standard error that every prediction on this card has in addition, as its vendor "
+     "has announced it and nobody has measured it; 0: it is sold."},
     {"socket", PARAM_TEXT, AT(socket), 0, 0, "", NULL,
      "Socket of the card: sxm5, pcie, ...; a node with a different socket causes a warning."},
     {"node", PARAM_TEXT, AT(node), 0, 0, "", NULL,

@@ -73,8 +73,9 @@ struct gpu_spec {
     double kernel_start_s;     /* start, first loads and tail of a kernel on the GPU */
     double speed_spread_ratio; /* standard deviation of the speed of equal cards */
     double price_per_hour_usd;
-    const char *socket; /* "sxm5", "pcie": what boards it fits; "": not said */
-    const char *node;   /* of the catalogue, that it usually comes in; "": none */
+    double announced_error_ratio; /* of every prediction on it; 0: it is sold */
+    const char *socket;           /* "sxm5", "pcie": what boards it fits; "": not said */
+    const char *node;             /* of the catalogue, that it usually comes in; "": none */
     struct gpu_hbm hbm;
     struct gpu_power power;
     struct gpu_gemm gemm;

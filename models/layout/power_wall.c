@@ -1,6 +1,10 @@
 #include "models/layout/power_wall.h"
 
+#include <math.h>
+
+#include "models/gpu/gpu_power.h"
 #include "models/layout/layout.h"
+#include "models/layout/rental.h"
 
 /* Of what the node draws beside: fans of air-cooled servers of 8 H100 cost .8 to 1.1 kW of 6.8
  * (Dell against immersed Supermicro nodes, MLPerf Training power logs); with cold plates on GPUs
@@ -28,4 +32,20 @@ double power_wall_w(const struct configuration *c, double card_w)
 double power_node_w(const struct configuration *c, double card_w)
 {
     return inlet_w(c, card_w) * (double)topology_whole_node(&c->cluster.node);
+}
+
+void power_job_of(const struct configuration *c, double step_w, struct power_job *out)
+{
+    struct rental rental;
+    *out = (struct power_job){NAN, NAN, NAN, NAN};
+    if (!(c->cluster.node.power.conversion_ratio > 0.0))
+        return;
+    rental_of(c, &rental);
+    const double ranks = (double)configuration_ranks(c), paid = (double)rental.paid_gpus;
+    const double idle_w = power_wall_w(c, c->gpu.power.idle_w);
+    const double standing_w = power_wall_w(c, gpu_power_static_w(&c->gpu));
+    *out = (struct power_job){.step_w = step_w,
+                              .standing_w = ranks * standing_w + (paid - ranks) * idle_w,
+                              .idle_w = paid * idle_w,
+                              .spare_w = (double)rental.spare_gpus * idle_w};
 }

@@ -13,4 +13,14 @@ double power_wall_w(const struct configuration *c, double card_w);
 /* W of a whole node at its inlet, without switches and PUE, each of its cards at card_w. */
 double power_node_w(const struct configuration *c, double card_w);
 
+/* What a job draws at the wall, W, by what its ranks do; the GPUs that are paid beside them
+ * (rental.h) idle. NAN: the node's conversion is 0, not stated. */
+struct power_job {
+    double step_w;     /* mean of a step: whoever plays one fills it */
+    double standing_w; /* processes are up and wait: contexts are open, cards at static power */
+    double idle_w;     /* no process */
+    double spare_w;    /* of one spare that stands by under power */
+};
+void power_job_of(const struct configuration *c, double step_w, struct power_job *out);
+
 #endif

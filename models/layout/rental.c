@@ -28,7 +28,4 @@ void rental_of(const struct configuration *c, struct rental *out)
     out->gpu_hour_usd = price > 0.0 ? price : NAN;
     out->job_hour_usd = out->gpu_hour_usd * (double)out->paid_gpus;
     out->spare_hour_usd = out->gpu_hour_usd * (double)out->spare_gpus;
-    out->idle_w = c->gpu.power.idle_w * (double)out->paid_gpus;
-    out->spare_w = c->gpu.power.idle_w * (double)out->spare_gpus;
-    out->busy_w = out->idle_w + (c->gpu.power.cap_w - c->gpu.power.idle_w) * (double)ranks;
 }

@@ -1,4 +1,4 @@
-/* rental.h - what is rented for a job, and what that costs and draws.
+/* rental.h - what is rented for a job, and what that costs.
  *
  * GPUs are rented in units: the chassis of a node that has several (the trays of an NVL72 rack),
  * else whole nodes as they are built. Every unit on which a rank stands is paid whole; the GPUs of
@@ -13,8 +13,6 @@ struct rental {
     uint64_t paid_gpus, spare_gpus; /* of the units of the job, and of those of one spare */
     double gpu_hour_usd;            /* the price; NAN: not known, and so are those that follow */
     double job_hour_usd, spare_hour_usd;
-    double busy_w; /* of paid_gpus: the ranks' at their power cap, the others idle */
-    double idle_w, spare_w;
 };
 /* The layout of `c` is sound: its ranks stand on its nodes. */
 void rental_of(const struct configuration *c, struct rental *out);

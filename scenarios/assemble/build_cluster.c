@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/layout/announced.h"
 #include "models/plan/choice.h"
 #include "scenarios/assemble/build_parts.h"
 #include "sim/plural.h"
@@ -315,6 +316,17 @@ static void check_socket(struct builder *b, const struct value *cluster)
                      c->cluster.node.name, board, c->gpu.name, card, own, card);
 }
 
+/* What stands on it is said again by the reports (analysis/tell/report/report_announced.h). */
+static void warn_of_announced(struct builder *b, const struct value *cluster)
+{
+    const struct configuration *c = &b->scenario->configuration;
+    char words[ANNOUNCED_WORDS_MAX];
+    if (announced_words(c, words, sizeof words) == NULL)
+        return;
+    const char *key = c->gpu.announced_error_ratio > 0.0 ? "gpu" : "node";
+    problems_warning(b->problems, section_mark(cluster, key), "cluster.%s: %s", key, words);
+}
+
 static void ask_kind(struct builder *b, const struct value *cluster, const char *key,
                      const struct topology_kind *kind)
 {
@@ -350,4 +362,5 @@ void build_cluster(struct builder *b)
     if (b->problems->error_count == before)
         ask_whole(b, cluster);
     check_socket(b, cluster);
+    warn_of_announced(b, cluster);
 }

@@ -115,8 +115,8 @@ const struct problem *scenario_warn(struct scenario *scenario, const char *key, 
 /* The same for an error, which a scenario so far sound then has. */
 void scenario_reject(struct scenario *scenario, const char *key, const char *text);
 /* The job of a scenario with `run:`, ready for job_run: adds to scenario->job what depends on the
- * time of a step: the steps of its work, the plan of its checkpoints, an optimal interval, whose
- * search is watched (NULL: by nobody). */
+ * time of a step: the steps of its work, its power, the plan of its checkpoints, an optimal
+ * interval, whose search is watched (NULL: by nobody). */
 struct job_watch;
 void scenario_job(const struct scenario *scenario, struct condition_table *conditions,
                   const struct job_watch *watch, struct job_spec *out);

@@ -38,6 +38,7 @@ void scenario_job(const struct scenario *scenario, struct condition_table *condi
     if (scenario->work_s > 0.0)
         out->steps =
             (uint64_t)ceil(scenario->work_s / condition_step_s(conditions, &condition_ideal));
+    power_job_of(&scenario->configuration, condition_ideal_w(conditions), &out->cost.power);
     struct checkpoint_spec *spec = &out->checkpoint;
     struct checkpoint_request request = {.kind = spec->kind,
                                          .options = &spec->options,

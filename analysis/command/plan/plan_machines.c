@@ -14,6 +14,7 @@
 #include "analysis/study/study_vary.h"
 #include "analysis/tell/document/document_lines.h"
 #include "analysis/tell/report/report_machines.h"
+#include "models/layout/announced.h"
 #include "scenarios/language/inputs.h"
 
 enum {
@@ -80,6 +81,9 @@ static int search_point(struct arena *arena, const struct plan_arguments *a,
     question.base = &scenario->configuration;
     question.files = inputs_lines(arena, scenario->file.inputs);
     out->gpu = arena_text(arena, scenario->configuration.gpu.name);
+    out->announced =
+        announced_words(&scenario->configuration, ARENA_ARRAY(arena, char, ANNOUNCED_WORDS_MAX),
+                        ANNOUNCED_WORDS_MAX);
     out->gpus = configuration_gpus(question.base);
     out->too_many = a->terms.gpus_max > 0 && out->gpus > a->terms.gpus_max;
     if (!out->too_many && (!search_terms_check(&question.terms, question.base, &error) ||

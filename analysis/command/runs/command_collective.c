@@ -6,6 +6,7 @@
 #include "analysis/command/line/stated_scenario.h"
 #include "analysis/output/text/format.h"
 #include "analysis/tell/document/document_lines.h"
+#include "analysis/tell/report/report.h"
 #include "models/collective/collective_kind.h"
 #include "models/step/simulate/collective_run.h"
 #include "scenarios/assemble/scenario.h"
@@ -125,6 +126,7 @@ static bool check_range(const struct collective_arguments *a, enum comm_op op, F
 
 static const char *const lines[] = {
     "# {.op}, {.gpus:digits} GPUs, {.nodes:digits} x {.node} over {.fabric}; all start together\n"
+    "{if announced}# announced: {wrap announced_words:whole 2}{end}"
     "#     size (B)  algorithm    protocol    time (us) algbw (GB/s) busbw (GB/s)\n"
     "{each rows}  {bytes:.0f>12}  {algorithm<12} {protocol<8} {time_s/.us:.2f>12} "
     "{algbw_bytes_per_s/.giga:.3f>12} {busbw_bytes_per_s/.giga:.3f>12}\n{end}",
@@ -137,6 +139,7 @@ static struct fact *begin(const struct configuration *c, enum comm_op op, uint64
     struct fact *document = document_begin(arena, "orrery.collective/1", NULL);
     document_word(document, ".op", comm_op_names[op]);
     document_count(document, ".gpus", gpus);
+    report_announced_of(document, c);
     document_count(document, ".nodes", c->cluster.nodes);
     document_word(document, ".node", c->cluster.node.name);
     document_word(document, ".fabric", many ? c->cluster.fabric.name : "its own links");

@@ -47,8 +47,10 @@ static bool nothing_fits(const struct study *study)
 static void print_notes(const struct study_output *to, const struct session *session,
                         const struct study *study)
 {
-    if (to->csv || to->json)
+    if (to->csv || to->json) {
+        study_report_announced(study, session->notes);
         study_report_refused(study, session->notes);
+    }
     if (to->seeded && !study->weeks && study_single(study))
         fputs("a step without jitter is the same for every seed: each point was played once\n",
               session->notes);

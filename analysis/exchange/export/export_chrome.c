@@ -162,7 +162,7 @@ static bool write_counter(void *context, const struct query_row *row, struct err
     struct chrome *c = context;
     int64_t ts = query_integer(row, 2);
     if (ts < 0 || !isfinite(query_real(row, 3)))
-        return error_set(error, "a memory curve holds what is no time or no number");
+        return error_set(error, "a curve holds what is no time or no number");
     next_event(c);
     fputs("{\"ph\":\"C\",\"name\":", c->out);
     write_text(c->out, row, 1);
@@ -278,13 +278,15 @@ static bool export_run(struct query *query, struct chrome *c, struct error *erro
                "join string p on p.id = s.phase where " CHOSEN
                " order by t.id, s.ts, s.depth, s.dur desc, s.id",
                &rank, write_span, c, error) &&
-           query_run(query,
-                     "select c.id, t.name, v.ts, v.value, "
-                     "case t.kind when 'wire' then 'bytes_per_s' else 'bytes' end "
-                     "from counter_raw v join track t on t.id = v.track_id join rank_class c on "
-                     "c.id = t.rank_class "
-                     "where " CHOSEN " order by t.id, v.ts, v.rowid",
-                     &rank, write_counter, c, error) &&
+           query_run(
+               query,
+               "select c.id, t.name, v.ts, v.value, "
+               "case t.kind when 'wire' then 'bytes_per_s' when 'power' then 'W' else 'bytes' "
+               "end "
+               "from counter_raw v join track t on t.id = v.track_id join rank_class c on "
+               "c.id = t.rank_class "
+               "where " CHOSEN " order by t.id, v.ts, v.rowid",
+               &rank, write_counter, c, error) &&
            query_run(query,
                      "select (select min(c.id) from rank_class c where " CHOSEN "), n.ts, n.text "
                      "from note n order by n.ts, n.id",

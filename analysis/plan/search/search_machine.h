@@ -7,6 +7,7 @@
 
 struct search_machine {
     const char *label, *gpu; /* the values that were varied; kind of GPU */
+    const char *announced;   /* announced_words of its hardware; NULL: it is sold */
     uint64_t gpus, searched;
     bool too_many;           /* GPUs: it was not searched */
     bool found;              /* a layout fits and keeps the terms: `leader` */

@@ -20,7 +20,7 @@
 
 -- 1330795097 is "ORRY" in ASCII. user_version grows when a table changes.
 pragma application_id = 1330795097;
-pragma user_version = 18;
+pragma user_version = 19;
 
 create table meta (
     key text primary key,
@@ -109,7 +109,7 @@ create table track (
     id integer primary key,
     run integer not null,
     rank_class integer not null,
-    kind text not null,      -- 'stream', 'ledger' and 'wire' (counters)
+    kind text not null,      -- 'stream', 'ledger', 'wire' and 'power' (counters)
     name text not null,
     slices integer not null,
     busy_s real not null,

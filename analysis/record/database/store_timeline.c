@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "models/step/simulate/power_curve.h"
 #include "sim/check.h"
 #include "sim/digest.h"
 
@@ -13,7 +14,8 @@ enum {
     TRACK_RESERVED,
     TRACKS_OF_CLASS,
     TRACK_TENANTS = TENANT_FRAGMENTATION, /* one for each that entries name */
-    KINDS_MAX = 256,                      /* names x phases of a stream: a dozen */
+    TRACK_POWER = TRACKS_OF_CLASS + TRACK_TENANTS,
+    KINDS_MAX = 256, /* names x phases of a stream: a dozen */
     HOW_BYTES = 160
 };
 
@@ -38,15 +40,17 @@ int64_t store_class_id(uint32_t class_index)
 
 int64_t store_track_count(const struct step *step)
 {
-    return (int64_t)store_class_count(step) * (TRACKS_OF_CLASS + TRACK_TENANTS);
+    return (int64_t)store_class_count(step) * (TRACKS_OF_CLASS + TRACK_TENANTS + 1);
 }
 
-/* Tracks of tenants come after those of all classes. */
+/* Tracks of tenants come after those of all classes, and those of power after them. */
 static int64_t track_id(const struct timeline *t, unsigned track)
 {
     const int64_t rank_class = t->rank_class, classes = store_class_count(t->step);
     if (track < TRACKS_OF_CLASS)
         return rank_class * TRACKS_OF_CLASS + track + 1;
+    if (track == TRACK_POWER)
+        return classes * (TRACKS_OF_CLASS + TRACK_TENANTS) + rank_class + 1;
     return classes * TRACKS_OF_CLASS + rank_class * TRACK_TENANTS + (track - TRACKS_OF_CLASS) + 1;
 }
 
@@ -390,6 +394,22 @@ static void write_idle(const struct timeline *t)
     arena_destroy(arena);
 }
 
+/* What a card of the class draws; where nobody stated what nodes draw there is no power. */
+static void write_power(const struct timeline *t, const struct configuration *c)
+{
+    static const struct result_stream none = {0};
+    struct ledger_curve curve = {TRACK_POWER, -1.0, 0.0};
+    struct arena *arena = arena_create();
+    uint32_t count;
+    if (isfinite(t->step->power.card_w)) {
+        const struct power_point *points = power_curve(c, t->step, t->rank_class, arena, &count);
+        write_track(t, TRACK_POWER, "power", "card power", &none);
+        for (uint32_t i = 0; i < count && store_good(t->store); i++)
+            write_counter(t, &curve, digest_ns(points[i].at_s), points[i].card_w);
+    }
+    arena_destroy(arena);
+}
+
 static void write_whole_step(const struct timeline *t)
 {
     struct slice s = {
@@ -431,4 +451,5 @@ void store_timeline(struct store *store, const struct result *result, uint32_t r
         return;
     write_memory(&t);
     write_idle(&t);
+    write_power(&t, &result->scenario->configuration);
 }

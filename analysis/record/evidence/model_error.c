@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "models/layout/announced.h"
 #include "models/sharding/sharding_kind.h"
 #include "sim/plural.h"
 
@@ -184,7 +185,10 @@ struct model_error model_error_of(const struct residues *residues, const struct 
                                   const char *but)
 {
     const struct model_error_step step = model_error_step(c);
-    return model_error_near(residues, &step, but);
+    struct model_error out = model_error_near(residues, &step, but);
+    out.announced_ratio = announced_error_ratio(c);
+    out.log_spread = hypot(out.log_spread, out.announced_ratio);
+    return out;
 }
 
 static const char *first_unseen(unsigned kinds)
@@ -228,14 +232,19 @@ static int say_nearness(const struct model_error *error, char *out, size_t size)
 
 const char *model_error_sentence(const struct model_error *error, char *out, size_t size)
 {
-    const int length = say_nearness(error, out, size);
+    int length = say_nearness(error, out, size);
     const struct measured_row *m = error->nearest;
     if (m != NULL && length > 0 && (size_t)length < size)
+        length += snprintf(
+            out + length, size - (size_t)length,
+            "; the nearest, %s (%" PRIu64 " GPU%s), is predicted %.0f %% %s; the largest has "
+            "%" PRIu64 " GPU%s",
+            m->id, m->step.gpus, plural_s(m->step.gpus), 100.0 * fabs(expm1(-m->log_error)),
+            m->log_error > 0.0 ? "too fast" : "too slow", error->largest->step.gpus,
+            plural_s(error->largest->step.gpus));
+    if (error->announced_ratio > 0.0 && length > 0 && (size_t)length < size)
         snprintf(out + length, size - (size_t)length,
-                 "; the nearest, %s (%" PRIu64 " GPU%s), is predicted %.0f %% %s; the largest has "
-                 "%" PRIu64 " GPU%s",
-                 m->id, m->step.gpus, plural_s(m->step.gpus), 100.0 * fabs(expm1(-m->log_error)),
-                 m->log_error > 0.0 ? "too fast" : "too slow", error->largest->step.gpus,
-                 plural_s(error->largest->step.gpus));
+                 "; the hardware is announced, nothing was measured on it: %.0f %% in addition",
+                 100.0 * error->announced_ratio);
     return out;
 }

@@ -82,6 +82,8 @@ extern const struct residues residues_shipped;
 struct model_error {
     double log_spread;      /* standard deviation of log(measured / predicted) */
     double pair_log_spread; /* of the difference to another layout of the model and machine */
+    double
+        announced_ratio; /* part of log_spread: of announced hardware (models/layout/announced.h) */
     enum nearness nearness;
     unsigned kinds_unseen; /* with NEAR_CARD: kinds of layout without a row */
     unsigned rows;         /* that make it so near; 0 with NEAR_NOTHING */
@@ -100,7 +102,7 @@ struct model_error model_error_near(const struct residues *residues,
  */
 double model_error_shared(const struct model_error *a, const struct model_error *b);
 enum {
-    MODEL_ERROR_SENTENCE_MAX = 320
+    MODEL_ERROR_SENTENCE_MAX = 448
 };
 /* "no measurement of this software on this card; the nearest, ..." into `out`: returned. */
 const char *model_error_sentence(const struct model_error *error, char *out, size_t size);

@@ -9,6 +9,7 @@
 #include "analysis/record/numbers/lock_step.h"
 #include "analysis/record/numbers/metric_source.h"
 #include "analysis/record/numbers/record_weeks.h"
+#include "models/layout/announced.h"
 #include "models/step/simulate/wires.h"
 
 static void take_run(const struct result *result, struct record *out)
@@ -26,10 +27,14 @@ static void take_run(const struct result *result, struct record *out)
         .step_s = result->timed ? result->step->step_s : NAN,
         .peak_reserved_bytes = result_peak_bytes(result, true),
         .flops = flops_words_of(out->arena, c),
+        .announced = "",
     };
     cost_of_step(c, m.step_s, &m.cost);
     if (job != NULL)
         cost_of_weeks(&job->spec, &job->result, &m.cost);
+    char words[ANNOUNCED_WORDS_MAX];
+    if (announced_words(c, words, sizeof words) != NULL)
+        m.announced = arena_text(out->arena, words);
     if (result->step != NULL)
         m.digest = arena_format(out->arena, "%016" PRIx64, result->step->digest);
     metric_source_run(&m, record_add(out, ROW_run, 1));

@@ -28,7 +28,8 @@ struct metric_source {
         *scenario; /* these four: NULL in studies, which ask for no row of `run` */
     const struct result *result;
     const struct job_record *record;
-    const char *digest; /* in hexadecimal */
+    const char *digest;    /* in hexadecimal */
+    const char *announced; /* announced_words; "" of what is sold */
     const struct configuration *c;
     const struct step *step;    /* NULL: the model can only be counted */
     const struct job_spec *job; /* NULL for a single step, as `weeks` */

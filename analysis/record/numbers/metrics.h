@@ -110,6 +110,12 @@
 
 #define METRICS_OF_THE_CHOICE(X)                                                                   \
     X(gpu, TEXT, "", no_key, ALWAYS, NO, 0, "name of the GPU in the catalogue", m->c->gpu.name)    \
+    X(announced, FLAG, "", announced, ALWAYS, NO, 0,                                               \
+      "1: the GPU or its node is announced, and nothing was measured on it",                       \
+      *m->announced != '\0')                                                                       \
+    X(announced_words, TEXT, "", announced_words, ALWAYS, NO, 0,                                   \
+      "what of it is announced, and by how much it widens every prediction; empty: nothing is",    \
+      m->announced)                                                                                \
     X(rank_count, INTEGER, "", rank_count, ALWAYS, NO, 0, "ranks (GPUs in use)",                   \
       (int64_t)configuration_ranks(m->c))                                                          \
     X(peak_flops_per_s, REAL, "FLOP/s", no_key, ALWAYS, NO, 0,                                     \
@@ -268,8 +274,11 @@
     X(cost_usd, REAL, "USD", cost_usd, WEEKS, OF_WEEKS, 0,                                         \
       "price of all GPUs for the wall-clock time", m->weeks->cost_usd)                             \
     X(energy_j, REAL, "J", energy_j, WEEKS, OF_WEEKS, 0,                                           \
-      "energy of all paid GPUs: those of ranks at their power cap in steps, else idle",            \
-      m->weeks->energy_j)                                                                          \
+      "energy at the wall of paid_gpus and of spares that stand by under power: sum of joules "    \
+      "of table badput and energy_spares_j",                                                       \
+      m->weeks->energy.all_j)                                                                      \
+    X(energy_spares_j, REAL, "J", energy_spares_j, WEEKS, NO, 0,                                   \
+      "part of energy_j of spares, idle under power", m->weeks->energy.spares_j)                   \
     X(useful_s, REAL, "s", useful_s, WEEKS, OF_WEEKS, 1, "badput class useful",                    \
       m->weeks->badput_s[BADPUT_useful])                                                           \
     X(checkpoint_s, REAL, "s", checkpoint_s, WEEKS, OF_WEEKS, 0, "badput class checkpoint",        \

@@ -109,25 +109,29 @@ static void take_interruption(const struct job_record *r, const struct interrupt
     };
 }
 
-static void take_class(struct record *out, const char *class, const char *link, double seconds)
+static void take_class(struct record *out, struct badput_row row)
 {
-    struct badput_row *row = record_add(out, ROW_badput, 1);
-    *row = (struct badput_row){class, link, seconds};
+    struct badput_row *added = record_add(out, ROW_badput, 1);
+    *added = row;
 }
 
 /* `detect` is one link of the chain; `restart` is split into the others, which sum to it. */
 static void take_badput(const struct job_result *result, struct record *out)
 {
+    const char *restart = badput_names[BADPUT_restart];
+    const struct job_energy *energy = &result->energy;
     for (unsigned i = 0; i < BADPUT_COUNT; i++)
         if (i != BADPUT_restart)
-            take_class(out, badput_names[i], "", result->badput_s[i]);
+            take_class(out, (struct badput_row){badput_names[i], "", result->badput_s[i],
+                                                energy->class_j[i]});
     for (unsigned link = 0; link < RESTART_LINK_COUNT; link++) {
         if (link != LINK_DETECT) {
-            take_class(out, badput_names[BADPUT_restart], restart_link_names[link],
-                       result->restart_link_s[link]);
+            take_class(out,
+                       (struct badput_row){restart, restart_link_names[link],
+                                           result->restart_link_s[link], energy->link_j[link]});
         }
     }
-    take_class(out, badput_names[BADPUT_restart], "load", result->part.load_s);
+    take_class(out, (struct badput_row){restart, "load", result->part.load_s, energy->load_j});
 }
 
 static void take_level(const struct job_record *r, unsigned level, struct checkpoint_level_row *row)

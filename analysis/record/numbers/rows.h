@@ -134,7 +134,9 @@
     X(t, TEXT, class, "",                                                                          \
       "useful, checkpoint, lost_work, detect, restart, wait, degraded, maintenance, idle")         \
     X(t, TEXT, link, "", "link of the restart chain; empty: the class is not split")               \
-    X(t, REAL, seconds, "s", "wall time")
+    X(t, REAL, seconds, "s", "wall time")                                                          \
+    X(t, REAL_OR_NULL, joules, "J",                                                                \
+      "energy of paid_gpus at the wall in this time; null: power not known")
 
 #define COLUMNS_checkpoint_level(X, t)                                                             \
     X(t, INTEGER, level, "", "level of the policy, from 0, the fastest")                           \

@@ -65,6 +65,8 @@ static json_t *point_object(const struct study *study, size_t p)
     json_set(o, "replications", json_count(point->replications));
     json_set(o, "fits", json_boolean(point->fits));
     json_set(o, "usable_hbm_bytes", json_number(point->usable_bytes));
+    json_set(o, "announced", json_boolean(point->announced != NULL));
+    json_set(o, "announced_words", json_text(point->announced != NULL ? point->announced : ""));
     json_set(o, "first_failure", shortage_object(&point->shortage));
     for (unsigned m = 0; m < METRIC_COUNT; m++) {
         struct summary s;

@@ -22,6 +22,13 @@ struct run_told {
 struct fact *report_run(const struct record *record, const struct run_told *told);
 extern const char *const report_run_lines[];
 
+/* The line by which every report with figures of announced hardware names it, and its two facts,
+ * which stand in JSON too. `words`: of announced_words (models/layout/announced.h); NULL or "" of
+ * what is sold. */
+#define REPORT_ANNOUNCED "{if announced}  announced {wrap announced_words:whole 12}{end}"
+void report_announced_facts(struct fact *object, const char *words);
+void report_announced_of(struct fact *object, const struct configuration *c);
+
 struct memory_told {
     const struct scenario *scenario;
     const struct rule_of_thumb *rule;

@@ -3,13 +3,14 @@
 #include <math.h>
 
 #include "analysis/tell/document/document_lines.h"
+#include "analysis/tell/report/report.h"
 #include "sim/units.h"
 
 enum {
     FIGURES_SHOWN = 20
 };
 
-#define SIDE "{.title:clean} ({path}): {.model} on {ranks} x {.gpu}\n"
+#define SIDE "{.title:clean} ({path}): {.model} on {ranks} x {.gpu}\n" REPORT_ANNOUNCED
 #define MEMORY                                                                                     \
     "{if .shown}  {tenant<16} {a_bytes>10} {b_bytes>10} {.more:+bytes>11} {.share>8}\n{end}"
 static const char lines[] =
@@ -134,6 +135,7 @@ static void set_side(struct fact *in, const struct compared_side *side, const st
                      "cost_usd_per_step");
     document_real(o, "cost_usd_per_1e9_tokens", IN_USD,
                   c->fits[which] ? price_of(side, c, which) : NAN);
+    report_announced_facts(o, row.announced_words);
     report_unfit_facts(o, which == 0 ? "A" : "B", "there is no time to compare", &side->record);
 }
 

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "analysis/tell/report/report.h"
 #include "analysis/tell/report/report_compare.h"
 #include "analysis/tell/report/report_parts.h"
 
@@ -220,6 +221,7 @@ struct fact *report_explain(const struct explanation *e)
     const struct waterfall *w = &e->waterfall;
     struct fact *o = document_begin(e->record.arena, "orrery.explain/1", NULL);
     document_columns(o, ROW_run, run, "scenario seed digest fits");
+    report_announced_facts(o, run->announced_words);
     report_unfit_facts(o, "This layout", "the times below are of cards that were large enough",
                        &e->record);
     document_real(o, "step_time_s", IN_SECONDS, w->step_s);

@@ -2,8 +2,10 @@
  * of kernels rest on: a line for `run`, a table for `explain`; the defaults that were taken. */
 #include <string.h>
 
+#include "analysis/tell/report/report.h"
 #include "analysis/tell/report/report_parts.h"
 #include "models/gpu/gpu.h"
+#include "models/layout/announced.h"
 
 const char report_head_lines[] =
     "{bold}{.title:clean}{plain}\n"
@@ -13,7 +15,7 @@ const char report_head_lines[] =
     "; sequence {.sequence}, {.precision}, {.optimizer}, {.attention} attention\n"
     "  cluster   {.rank_count} x {.gpu} in "
     "{if .nodes > 1}{.nodes} x {.node} over {.fabric}{else}one {.node}{end}"
-    "; software {.software}\n"
+    "; software {.software}\n" REPORT_ANNOUNCED
     "  layout    tp {.tp:digits}{if .sequence_parallel} (sequence parallel){end} x pp {.pp:digits}"
     "{if .cp > 1} x cp {.cp:digits} ({.cp_method}){end} x dp {.dp:digits}"
     "{if .ep > 1}, ep {.ep:digits}{end}, {.sharding}, recompute {.recompute}"
@@ -44,6 +46,19 @@ struct fact *report_messages(struct fact *o, const char *key, const struct recor
         if (strcmp(rows[i].severity, severity) == 0)
             document_columns(document_object(array, NULL), ROW_message, &rows[i], "");
     return array;
+}
+
+void report_announced_facts(struct fact *object, const char *words)
+{
+    const bool announced = words != NULL && *words != '\0';
+    document_flag(object, "announced", announced);
+    document_quote(object, "announced_words", announced ? words : "");
+}
+
+void report_announced_of(struct fact *object, const struct configuration *c)
+{
+    char *room = ARENA_ARRAY(object->arena, char, ANNOUNCED_WORDS_MAX);
+    report_announced_facts(object, announced_words(c, room, ANNOUNCED_WORDS_MAX));
 }
 
 void report_head_facts(struct fact *o, const struct record *record)

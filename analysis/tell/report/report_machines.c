@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/plan/search/search_weeks.h"
+#include "analysis/tell/report/report.h"
 #include "analysis/tell/report/report_layouts.h"
 #include "analysis/tell/report/report_plan.h"
 #include "sim/units.h"
@@ -27,6 +28,9 @@
 
 static const char lines[] =
     "The best layout of each machine, by {.keys:raw}\n"
+    "{each machines}"
+    "{if announced}  {values}: {wrap announced_words:whole 2}{end}"
+    "{end}"
     "{if .stopped}  stopped: {.whole} of {asked} machines are searched to the end\n{end}"
     "{each .table}" TABLE "{end}"
     "{if .found}"
@@ -66,6 +70,7 @@ static void set_machine(struct fact *o, const struct search_machine *m)
 {
     document_quote(o, "values", m->label);
     document_word(o, "gpu", m->gpu);
+    report_announced_facts(o, m->announced);
     document_count(o, "gpus", m->gpus);
     document_count(o, "searched", m->searched);
     document_flag(o, "stopped", m->stopped);

@@ -297,6 +297,7 @@ struct fact *report_memory(const struct record *record, const struct memory_told
     document_word(o, ".held", keys_of(o->arena, told->held));
     report_head_facts(o, record);
     document_columns(o, ROW_run, run, "usable_hbm_bytes fits");
+    report_announced_facts(o, run->announced_words);
     report_failure_facts(o, record);
     report_stage_facts(o, record);
     set_rules(o, rule);

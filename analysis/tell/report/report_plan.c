@@ -7,6 +7,7 @@
 #include "analysis/output/text/format.h"
 #include "analysis/plan/search/search_terms.h"
 #include "analysis/record/evidence/published_mfu.h"
+#include "analysis/tell/report/report.h"
 #include "analysis/tell/report/report_layouts.h"
 #include "analysis/tell/report/report_why.h"
 #include "models/plan/trial.h"
@@ -19,7 +20,8 @@ static const char head_lines[] =
     "{bold}{.title:clean}{plain}\n"
     "  model     {.parameters} parameters; sequence {.sequence}, {.precision}, {.attention} "
     "attention\n"
-    "  cluster   {.gpus} x {.gpu} in {.nodes} x {.node}{if .nodes > 1} over {.fabric}{end}\n"
+    "  cluster   {.gpus} x {.gpu} in {.nodes} x {.node}{if .nodes > 1} over "
+    "{.fabric}{end}\n" REPORT_ANNOUNCED
     "  batch     {.global_batch} sequence{if not .global_batch = 1}s{end} a step; software "
     "{.software}\n"
     "{each choices}"
@@ -114,11 +116,10 @@ void report_terms_facts(struct fact *o, const struct search_question *q)
 {
     document_word(o, "best", search_best_names[q->terms.best]);
     struct fact *terms = document_object(o, "terms");
+    const double days = q->terms.deadline_s / DAY, usd = q->terms.budget_usd;
     document_real(terms, "headroom", IN_RATIO, q->headroom_ratio);
-    document_real(terms, "deadline_days", IN_QUANTITY,
-                  known_if(q->terms.deadline_s > 0.0, q->terms.deadline_s / DAY));
-    document_real(terms, "budget_usd", IN_USD,
-                  known_if(q->terms.budget_usd > 0.0, q->terms.budget_usd));
+    document_real(terms, "deadline_days", IN_QUANTITY, known_if(days > 0.0, days));
+    document_real(terms, "budget_usd", IN_USD, known_if(usd > 0.0, usd));
 }
 
 static void set_head(struct fact *o, const struct search *search)
@@ -469,6 +470,7 @@ struct fact *report_plan(struct arena *arena, const struct plan_told *told)
     char sentence[MODEL_ERROR_SENTENCE_MAX];
     report_terms_facts(o, &s->question);
     set_head(o, s);
+    report_announced_of(o, s->base);
     document_count(o, "searched", s->counts.considered);
     report_fates(o, s->counts.fates);
     document_count(o, "timed", s->counts.timed);
@@ -476,10 +478,8 @@ struct fact *report_plan(struct arena *arena, const struct plan_told *told)
     document_count(o, "unplayed", s->counts.unplayed);
     document_flag(o, "stopped", s->stopped);
     document_real(o, "seconds", IN_SECONDS, told->seconds);
-    document_word(o, "model_error",
-                  s->leader_count > 0
-                      ? arena_text(arena, model_error_sentence(&s->own, sentence, sizeof sentence))
-                      : NULL);
+    const char *own = model_error_sentence(&s->own, sentence, sizeof sentence);
+    document_word(o, "model_error", s->leader_count > 0 ? arena_text(arena, own) : NULL);
     struct fact *regret = document_object(o, "regret");
     document_count(regret, "groups", residues_shipped.regret.groups);
     document_real(regret, "median_ratio", IN_RATIO, residues_shipped.regret.median_ratio);

@@ -2,11 +2,13 @@
 
 #include <math.h>
 
+#include "analysis/tell/report/report.h"
+
 static const char lines[] =
     "{bold}{.title:clean}{plain}\n"
     "  envelope    {.model} of {.parameters} parameters on {.gpus} x {.gpu}\n"
     "              sequence {.sequence}, a step of {.step_tokens} tokens"
-    "{if .tokens}, {.tokens} tokens in all{end}\n"
+    "{if .tokens}, {.tokens} tokens in all{end}\n" REPORT_ANNOUNCED
     "  simulated   tp {.tp:digits}, pp {.pp:digits}, cp {.cp:digits}, dp {.dp:digits}, "
     "microbatches of {.microbatch:digits}, "
     "software {.software}\n"
@@ -131,6 +133,7 @@ struct fact *report_walls(struct arena *arena, const struct scenario *scenario,
     const struct walls_envelope *e = &walls->envelope;
     struct fact *o = document_begin(arena, "orrery.walls/1", scenario);
     set_head(o, scenario, e);
+    report_announced_of(o, &scenario->configuration);
     set_rows(o, walls);
     document_word(o, "flops_letters", walls->words.flops.letters);
     document_word(o, "binding", walls_wall_names[walls->binding]);

@@ -76,7 +76,9 @@ const char report_weeks_lines[] =
     "{if .paid_gpus-.rank_count > 0}"
     "               ({.paid_gpus:count} GPUs paid, of which {.rank_count} work)\n{end}"
     "{end}"
-    "{if .energy_j}  energy       {.energy_j}, of the cards at their power cap\n{end}"
+    "{if .energy_j}  energy       {.energy_j} at the wall, {.useful_j/.energy_j} of it in kept "
+    "steps"
+    "{if .energy_spares_j > 0}, {.energy_spares_j/.energy_j} in idle spares{end}\n{end}"
     "\n{bold}Where the wall clock went{plain}\n"
     "{each .badput}"
     "{if .shown}  {.class<11} {.seconds>9} {.seconds/.wall_s>7}  {bar .seconds/.wall_s 16}  {dim}"
@@ -149,6 +151,23 @@ static void set_links(struct fact *o, struct fact *class, const struct record *r
     }
 }
 
+/* Of each class, of all of its links; and of the spares, which spend no time of the job's. */
+static void set_energy(struct fact *weeks, struct fact *o, const struct record *record)
+{
+    size_t count;
+    const struct badput_row *rows = record_badput(record, &count);
+    struct fact *energy = document_object(o, "energy_by_class");
+    for (unsigned i = 0; i < BADPUT_COUNT; i++) {
+        double class_j = 0.0;
+        for (size_t k = 0; k < count; k++)
+            class_j += strcmp(rows[k].class, badput_names[i]) == 0 ? rows[k].joules : 0.0;
+        document_real(energy, badput_names[i], IN_JOULES, class_j);
+        if (i == BADPUT_useful)
+            document_real(weeks, ".useful_j", IN_JOULES, class_j);
+    }
+    document_real(energy, "spares", IN_JOULES, record_run(record)->energy_spares_j);
+}
+
 static void set_badput(struct fact *weeks, struct fact *o, const struct record *record)
 {
     const struct run_row *run = record_run(record);
@@ -183,6 +202,7 @@ void report_weeks_facts(struct fact *weeks, struct fact *o, const struct record 
     for (size_t i = 0; i < causes; i++)
         document_count(stops, cause[i].name, (uint64_t)cause[i].interruptions);
     set_badput(weeks, o, record);
+    set_energy(weeks, o, record);
     set_levels(o, record);
     set_starts(weeks, record);
     report_messages(weeks, ".skipped", record, "skipped");

@@ -159,18 +159,65 @@ void job_account_finished(struct job_account *account, enum job_end why)
     account->result->end = why;
 }
 
+static double powered_spares(const struct job_spec *spec)
+{
+    return spec->recovery.kind->spares_idle ? (double)spec->recovery.spares : 0.0;
+}
+
 /* What is rented and the checkpoints that are kept are paid while the run lasts, spares where they
- * stand by under power; power is that of the load while steps are made, and idle otherwise. */
+ * stand by under power. */
 static void account_cost(struct job_result *out, const struct job_spec *spec)
 {
     const struct rental *rental = &spec->cost.rental;
-    const double spares = spec->recovery.kind->spares_idle ? (double)spec->recovery.spares : 0.0;
-    const double busy_s = out->badput_s[BADPUT_useful] + out->badput_s[BADPUT_degraded] +
-                          out->badput_s[BADPUT_lost_work];
-    const double hour_usd = rental->job_hour_usd + spares * rental->spare_hour_usd;
+    const double hour_usd = rental->job_hour_usd + powered_spares(spec) * rental->spare_hour_usd;
     out->cost_usd = hour_usd * out->wall_s / HOUR + job_storage_usd(spec, out);
-    out->energy_j = rental->busy_w * busy_s + rental->idle_w * (out->wall_s - busy_s) +
-                    spares * rental->spare_w * out->wall_s;
+}
+
+/* Kernels cost what they do, however long a step takes: kept steps draw the power of a step for
+ * the time that they are worth, and what was added to them stands (docs/models/power.md). Of a
+ * restart, processes are up from `start` on. */
+static double class_w(const struct power_job *power, enum badput_class of)
+{
+    switch (of) {
+    case BADPUT_useful:
+    case BADPUT_lost_work:
+        return power->step_w;
+    case BADPUT_checkpoint:
+    case BADPUT_detect:
+    case BADPUT_degraded:
+        return power->standing_w;
+    case BADPUT_restart:
+    case BADPUT_wait:
+    case BADPUT_maintenance:
+    case BADPUT_COUNT:
+        break;
+    }
+    return power->idle_w;
+}
+
+static double link_w(const struct power_job *power, enum restart_link link)
+{
+    return link == LINK_DETECT || link >= LINK_START ? power->standing_w : power->idle_w;
+}
+
+static void account_energy(struct job_result *out, const struct job_spec *spec)
+{
+    const struct power_job *power = &spec->cost.power;
+    struct job_energy *energy = &out->energy;
+    energy->spares_j = powered_spares(spec) * power->spare_w * out->wall_s;
+    energy->load_j = power->standing_w * out->part.load_s;
+    double restart_j = energy->load_j;
+    for (unsigned link = 0; link < RESTART_LINK_COUNT; link++) {
+        energy->link_j[link] = link_w(power, (enum restart_link)link) * out->restart_link_s[link];
+        restart_j += link == LINK_DETECT ? 0.0 : energy->link_j[link];
+    }
+    energy->all_j = energy->spares_j;
+    for (unsigned of = 0; of < BADPUT_COUNT; of++) {
+        energy->class_j[of] = of == BADPUT_restart
+                                  ? restart_j
+                                  : class_w(power, (enum badput_class)of) * out->badput_s[of];
+        energy->all_j += energy->class_j[of];
+    }
 }
 
 static void check_sums(const struct job_account *account, uint64_t steps)
@@ -201,4 +248,5 @@ void job_account_end(struct job_account *account, const struct job_spec *spec,
     out->ettr = wall_s > 0.0 ? (kept->useful_s + kept->degraded_s) / wall_s : 1.0;
     check_sums(account, kept->steps);
     account_cost(out, spec);
+    account_energy(out, spec);
 }

@@ -85,6 +85,14 @@ struct job_observer {
 enum {
     JOB_STRETCHES_MAX = 1 << 20 /* times that it stood still, kept for the worst hour */
 };
+/* Energy at the wall, by what the time went to; NAN: power not known. */
+struct job_energy {
+    double all_j;                      /* the classes and the spares */
+    double class_j[BADPUT_COUNT];      /* of the paid GPUs; of `restart` the sum of ... */
+    double link_j[RESTART_LINK_COUNT]; /* ... its links (`detect` is a class of its own) ... */
+    double load_j;                     /* ... and the loads */
+    double spares_j;                   /* idle, under power */
+};
 struct job_result {
     double wall_s; /* up to the end, whatever it was: of done work no more than it took */
     double badput_s[BADPUT_COUNT];             /* sums to wall_s */
@@ -102,8 +110,9 @@ struct job_result {
     /* Lowest share of useful + degraded in any one hour; NAN: the run is shorter, nobody asked, or
      * it stood still more than JOB_STRETCHES_MAX times. */
     double ettr_worst_hour;
-    double cost_usd, energy_j; /* NAN: prices or power not known */
-    bool finished;             /* the work was done */
+    double cost_usd; /* NAN: prices not known */
+    struct job_energy energy;
+    bool finished; /* the work was done */
     enum job_end end;
 };
 /* Of `copies` that became durable one after the other, evenly over a run, each kept until `keep`

@@ -7,6 +7,7 @@
 
 #include "models/checkpoint/checkpoint_kind.h"
 #include "models/fleet/fleet.h"
+#include "models/layout/power_wall.h"
 #include "models/layout/rental.h"
 #include "models/recovery/recovery_kind.h"
 #include "sim/units.h"
@@ -74,6 +75,7 @@ struct checkpoint_spec {
 };
 struct job_spec_cost {
     struct rental rental;                       /* NAN: not known */
+    struct power_job power;                     /* likewise */
     double copy_hour_usd[CHECKPOINT_LEVEL_MAX]; /* of one checkpoint that a level keeps */
 };
 /* The longest run.duration, and the wall time at which a run without one is given up: its moments

@@ -27,6 +27,7 @@ struct condition_table {
     struct arena *arena;
     const struct configuration *c; /* NULL: fixed */
     double fixed_s;
+    double ideal_w; /* NAN: not known */
     struct pool_lock *lock;
     struct entry *entries;
     uint32_t capacity;
@@ -189,8 +190,12 @@ static void take_slow(struct configuration *c, const struct condition *condition
     c->perturbation_count = own + condition->slow_count;
 }
 
+struct played {
+    double step_s, wall_w;
+};
+
 static bool simulate(const struct configuration *base, const struct condition *condition,
-                     bool ignore_memory, double *step_s, struct error *error)
+                     bool ignore_memory, struct played *out, struct error *error)
 {
     struct configuration c = *base;
     struct arena *arena = arena_create();
@@ -203,17 +208,18 @@ static bool simulate(const struct configuration *base, const struct condition *c
     bool played = step_run(&c, &options, &step, error);
     if (played && !step->fits && !ignore_memory)
         played = error_set(error, "the job does not fit in memory: see `orrery memory`");
-    *step_s = played ? step->step_s : NAN;
+    *out = played ? (struct played){step->step_s, step->power.step_j / step->step_s}
+                  : (struct played){NAN, NAN};
     step_destroy(step);
     arena_destroy(arena);
     return played;
 }
 
-static struct condition_table *create(const struct configuration *c, double fixed_s)
+static struct condition_table *create(const struct configuration *c, double fixed_s, double ideal_w)
 {
     struct arena *arena = arena_create();
     struct condition_table *t = ARENA_NEW(arena, struct condition_table);
-    *t = (struct condition_table){.arena = arena, .c = c, .fixed_s = fixed_s};
+    *t = (struct condition_table){.arena = arena, .c = c, .fixed_s = fixed_s, .ideal_w = ideal_w};
     t->lock = pool_lock_create();
     arena_give(arena);
     return t;
@@ -221,18 +227,18 @@ static struct condition_table *create(const struct configuration *c, double fixe
 
 struct condition_table *condition_create(const struct configuration *c, struct error *error)
 {
-    double step_s;
-    if (!simulate(c, &condition_ideal, false, &step_s, error))
+    struct played ideal;
+    if (!simulate(c, &condition_ideal, false, &ideal, error))
         return NULL;
-    struct condition_table *t = create(c, NAN);
-    remember(t, &condition_ideal, step_s);
+    struct condition_table *t = create(c, NAN, ideal.wall_w);
+    remember(t, &condition_ideal, ideal.step_s);
     return t;
 }
 
 struct condition_table *condition_fixed(double step_s)
 {
     CHECK(step_s > 0.0);
-    struct condition_table *t = create(NULL, step_s);
+    struct condition_table *t = create(NULL, step_s, NAN);
     remember(t, &condition_ideal, step_s);
     return t;
 }
@@ -266,8 +272,14 @@ double condition_step_s(struct condition_table *table, const struct condition *c
     if (table->c == NULL)
         return remember(table, &key, fixed_step_s(table->fixed_s, &key));
     struct error error;
-    (void)simulate(table->c, &key, true, &step_s, &error); /* NAN where it cannot be */
-    return remember(table, &key, step_s);
+    struct played played; /* NAN where it cannot be */
+    (void)simulate(table->c, &key, true, &played, &error);
+    return remember(table, &key, played.step_s);
+}
+
+double condition_ideal_w(const struct condition_table *table)
+{
+    return table->ideal_w;
 }
 
 unsigned condition_count(const struct condition_table *table)

@@ -35,6 +35,8 @@ void condition_destroy(struct condition_table *table);
  * narrows every NIC. NAN: a step in this condition cannot be simulated (ranks too unlike, or a step
  * too long: see step_run); the ideal one can. */
 double condition_step_s(struct condition_table *table, const struct condition *condition);
+/* Mean power at the wall of the ideal step, W (step_power.h); NAN: not known. */
+double condition_ideal_w(const struct condition_table *table);
 unsigned condition_count(const struct condition_table *table); /* conditions simulated so far */
 /* For tests and closed forms: every step takes step_s / (smallest slow ratio x nic_share_ratio). */
 struct condition_table *condition_fixed(double step_s);

@@ -32,8 +32,8 @@ enum power_phase step_power_phase(enum breakdown_part part)
     return POWER_WAITING;
 }
 
-void step_power_add(const struct configuration *c, const struct program *program,
-                    const double parts_s[PART_COUNT], double share, struct step_power *out)
+void step_power_cards(const struct configuration *c, const struct program *program,
+                      const double parts_s[PART_COUNT], struct step_cards *out)
 {
     struct gpu_work work[POWER_PHASE_COUNT] = {0};
     const double static_w = gpu_power_static_w(&c->gpu);
@@ -51,8 +51,19 @@ void step_power_add(const struct configuration *c, const struct program *program
     for (unsigned phase = 0; phase < POWER_PHASE_COUNT; phase++) {
         const double wanted_w = gpu_work_wanted_w(&c->gpu, &work[phase]);
         const double dynamic_w = fmin(wanted_w, gpu_power_dynamic_w(&c->gpu));
-        out->time_s[phase] += share * work[phase].time_s;
-        out->card_j[phase] += share * (static_w + dynamic_w) * work[phase].time_s;
+        out->time_s[phase] = work[phase].time_s;
+        out->card_w[phase] = static_w + dynamic_w;
+    }
+}
+
+void step_power_add(const struct configuration *c, const struct program *program,
+                    const double parts_s[PART_COUNT], double share, struct step_power *out)
+{
+    struct step_cards cards;
+    step_power_cards(c, program, parts_s, &cards);
+    for (unsigned phase = 0; phase < POWER_PHASE_COUNT; phase++) {
+        out->time_s[phase] += share * cards.time_s[phase];
+        out->card_j[phase] += share * cards.card_w[phase] * cards.time_s[phase];
     }
 }
 

@@ -24,7 +24,15 @@ struct step_power {
     double step_j;                     /* at the wall, of all paid GPUs (rental.h) */
     double phase_j[POWER_PHASE_COUNT]; /* of it; those idle beside the ranks are in waiting */
 };
+/* A card of one rank. */
+struct step_cards {
+    double time_s[POWER_PHASE_COUNT]; /* they tile the step */
+    double card_w[POWER_PHASE_COUNT]; /* mean of the phase; one that takes no time: static */
+};
 enum power_phase step_power_phase(enum breakdown_part part);
+/* Of a rank of `program`, whose step `parts_s` divides. */
+void step_power_cards(const struct configuration *c, const struct program *program,
+                      const double parts_s[PART_COUNT], struct step_cards *out);
 /* Adds a rank of `program`, whose step `parts_s` divides, as `share` of the mean rank. */
 void step_power_add(const struct configuration *c, const struct program *program,
                     const double parts_s[PART_COUNT], double share, struct step_power *out);

@@ -49,6 +49,10 @@ struct worker_idle {
 };
 const struct worker_idle *worker_idle(const struct worker *worker, uint32_t rank_class,
                                       struct arena *arena, uint32_t *count);
+/* The same with the ops of the stream, each by its phase and the pace behind it: spans that tile
+ * the step, and sum to worker_breakdown by part. */
+const struct worker_idle *worker_spans(const struct worker *worker, uint32_t rank_class,
+                                       struct arena *arena, uint32_t *count);
 /* A piece of what the wires carried: `bytes` over each wire of a class, evenly over the time. */
 struct worker_load {
     uint32_t link, rank_class; /* class of links; a rank class that takes part */

@@ -245,17 +245,22 @@ static void explain_tail(struct walk *walk, double busy_until_s)
     explain_finish(walk, last_op(rank_of(walk)));
 }
 
-/* Compute at the pace of the slowest card: the mean rank would have waited for the excess. What is
- * paid for transfers beside it does not depend on the pace. */
+/* Compute at the pace of the slowest card: the mean rank would have waited for the excess, which is
+ * told as the end of the op. What is paid for transfers beside it does not depend on the pace. */
 static void take_compute(const struct worker *worker, const struct rank_state *rank, uint32_t index,
-                         double spent_s, double parts[PART_COUNT])
+                         double begin_s, struct worker_books *books)
 {
+    const double finish_s = rank->finish_s[index], spent_s = finish_s - begin_s;
     const double excess_ratio = worker->options.excess_ratio;
     const struct played_op *op = &rank->program->ops[index];
     const double paced_s = op->joins ? spent_s - worker_joined_s(rank, op) : spent_s;
     const double waited_s = paced_s * (excess_ratio / (1.0 + excess_ratio));
-    parts[own_part(rank, index)] += spent_s - waited_s;
-    parts[PART_STRAGGLER] += waited_s;
+    books->parts[own_part(rank, index)] += spent_s - waited_s;
+    books->parts[PART_STRAGGLER] += waited_s;
+    if (books->of_ops) {
+        worker_books_span(books, begin_s, finish_s - waited_s, own_part(rank, index));
+        worker_books_span(books, finish_s - waited_s, finish_s, PART_STRAGGLER);
+    }
 }
 
 /* Divides the step of a rank class; `books` has parts, and an arena or none. */
@@ -274,7 +279,7 @@ static void divide(const struct worker *worker, uint32_t rank_class, struct work
         walk.at_s = begin_s;
         explain_post(&walk, i);
         until_s = rank->finish_s[i];
-        take_compute(worker, rank, i, until_s - begin_s, books->parts);
+        take_compute(worker, rank, i, begin_s, books);
         if (i == rank->program->last_pass)
             books->reduced_s = books->parts[PART_EXPOSED_DP];
     }
@@ -288,13 +293,25 @@ void worker_breakdown(const struct worker *worker, uint32_t rank_class, double p
     divide(worker, rank_class, &books);
 }
 
-const struct worker_idle *worker_idle(const struct worker *worker, uint32_t rank_class,
-                                      struct arena *arena, uint32_t *count)
+static const struct worker_idle *spans_of(const struct worker *worker, uint32_t rank_class,
+                                          bool of_ops, struct arena *arena, uint32_t *count)
 {
     double parts[PART_COUNT];
-    struct worker_books books = {.parts = parts, .arena = arena};
+    struct worker_books books = {.parts = parts, .arena = arena, .of_ops = of_ops};
     divide(worker, rank_class, &books);
     worker_books_sort(&books);
     *count = books.span_count;
     return books.spans;
+}
+
+const struct worker_idle *worker_idle(const struct worker *worker, uint32_t rank_class,
+                                      struct arena *arena, uint32_t *count)
+{
+    return spans_of(worker, rank_class, false, arena, count);
+}
+
+const struct worker_idle *worker_spans(const struct worker *worker, uint32_t rank_class,
+                                       struct arena *arena, uint32_t *count)
+{
+    return spans_of(worker, rank_class, true, arena, count);
 }

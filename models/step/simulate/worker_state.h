@@ -194,6 +194,7 @@ struct worker_books {
     double reduced_s;    /* its own reductions' part as it stood after its last pass */
     double other_s;      /* reductions of other stages after theirs while it waited for them */
     struct arena *arena; /* of the spans; NULL: none are kept */
+    bool of_ops;         /* spans of ops are kept too */
     struct worker_idle *spans;
     uint32_t span_count, span_capacity;
 };

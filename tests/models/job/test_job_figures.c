@@ -75,9 +75,13 @@ static void test_worst_hour_of_too_many_stops(void **state)
     }
 }
 
+static const struct power_job power_of_cards = {
+    .step_w = 2000.0, .standing_w = 900.0, .idle_w = 500.0, .spare_w = 200.0};
+
 /* Two nodes lose one of them at 60: 144 s, of which 80 are work and 12 are lost (the small job of
- * job_paper.h). Three spares are paid, and idle, where they are on; of two
- * checkpoints that are made one is kept: three quarters of one in the mean, for 7 an hour. */
+ * job_paper.h). Three spares are paid, and idle, where they are on; of two checkpoints that are
+ * made one is kept: three quarters of one in the mean, for 7 an hour. In saves and in all links of
+ * this chain processes are up. */
 static void test_cost_and_energy(void **state)
 {
     static const struct {
@@ -85,8 +89,8 @@ static void test_cost_and_energy(void **state)
         double cost_usd, energy_j;
     } rows[] = {
         {"hot-spare", (48.0 + 3 * 20 + 7 * 0.75) * 144 / 3600,
-         2000.0 * 92 + 500 * 52 + 3 * 200 * 144},
-        {"cold-spare", (48.0 + 7 * 0.75) * 144 / 3600, 2000.0 * 92 + 500 * 52},
+         2000.0 * 92 + 900 * 52 + 3 * 200 * 144},
+        {"cold-spare", (48.0 + 7 * 0.75) * 144 / 3600, 2000.0 * 92 + 900 * 52},
     };
     for (unsigned i = 0; i < 2; i++) {
         struct job_case job;
@@ -95,17 +99,22 @@ static void test_cost_and_energy(void **state)
         job_paper_make(&job, 80.0);
         job_case_nodes(&job, 2, 1, rows[i].policy);
         job.spec.recovery.spares = 3;
-        job.spec.cost = (struct job_spec_cost){.rental = {.job_hour_usd = 48.0,
-                                                          .spare_hour_usd = 20.0,
-                                                          .busy_w = 2000.0,
-                                                          .idle_w = 500.0,
-                                                          .spare_w = 200.0},
-                                               .copy_hour_usd = {7.0}};
+        job.spec.cost =
+            (struct job_spec_cost){.rental = {.job_hour_usd = 48.0, .spare_hour_usd = 20.0},
+                                   .power = power_of_cards,
+                                   .copy_hour_usd = {7.0}};
         job_case_trace(&job, &event, 1, UNIT_NODE);
         job_case_play(&job, 1, &out);
         job_paper_near(out.wall_s, 144.0);
         job_paper_near(out.cost_usd, rows[i].cost_usd);
-        job_paper_near(out.energy_j, rows[i].energy_j);
+        job_paper_near(out.energy.all_j, rows[i].energy_j);
+        job_paper_near(out.energy.class_j[BADPUT_useful], 2000.0 * 80);
+        job_paper_near(out.energy.class_j[BADPUT_lost_work], 2000.0 * 12);
+        job_paper_near(out.energy.class_j[BADPUT_checkpoint], 900.0 * 16);
+        job_paper_near(out.energy.class_j[BADPUT_detect], 900.0 * 4);
+        job_paper_near(out.energy.class_j[BADPUT_restart], 900.0 * (16 + 12 + 4));
+        job_paper_near(out.energy.load_j, 900.0 * 12);
+        job_paper_near(out.energy.spares_j, i == 0 ? 3 * 200.0 * 144 : 0.0);
         job_case_free(&job);
     }
 }
@@ -166,15 +175,14 @@ static void test_copies_are_paid_while_they_are_kept(void **state)
     job_paper_near(job_copies_held(10, 5), 3.75);
 }
 
-/* Steps that a slow card draws out are at full power: 10 s, then 7 times 20; two saves of 8 s. */
+/* What a slow card adds to steps stands: 10 s, then 7 times 20; two saves of 8 s. */
 static void test_energy_of_slow_steps(void **state)
 {
     struct job_case job;
     struct job_result out;
     const struct trace_event event = {.at_s = 5};
     job_paper_make(&job, 80.0);
-    job.spec.cost.rental.busy_w = 1000.0;
-    job.spec.cost.rental.idle_w = 250.0;
+    job.spec.cost.power = power_of_cards;
     struct failure_cause *cause = job_case_trace(&job, &event, 1, UNIT_GPU);
     cause->effect = EFFECT_SLOW;
     cause->slow_ratio = 0.5;
@@ -182,8 +190,53 @@ static void test_energy_of_slow_steps(void **state)
     job_case_play(&job, 1, &out);
     job_paper_near(out.badput_s[BADPUT_degraded], 70.0);
     job_paper_near(out.wall_s, 166.0);
-    job_paper_near(out.energy_j, 1000.0 * (150 + 0.25 * 16));
+    job_paper_near(out.energy.all_j, 2000.0 * 80 + 900.0 * (70 + 16));
     assert_true(isnan(out.cost_usd));
+    job_case_free(&job);
+}
+
+/* Ten days in which everything happens: each class and link draws what it must, a restart the sum
+ * of its links and loads, and all of it is the whole. */
+static void test_energy_of_every_class(void **state)
+{
+    static const double class_w[BADPUT_COUNT] = {
+        [BADPUT_useful] = 2000.0,    [BADPUT_checkpoint] = 900.0, [BADPUT_lost_work] = 2000.0,
+        [BADPUT_detect] = 900.0,     [BADPUT_wait] = 500.0,       [BADPUT_degraded] = 900.0,
+        [BADPUT_maintenance] = 500.0};
+    static const double link_w[RESTART_LINK_COUNT] = {900.0, 500.0, 500.0, 500.0, 500.0,
+                                                      500.0, 900.0, 900.0, 900.0};
+    struct job_case job;
+    struct job_result out;
+    job_case_make(&job, 10.0 * DAY, 60.0);
+    job_case_save(&job, HOUR, 60.0, 30.0);
+    job_case_nodes(&job, 4, 1, "cold-spare");
+    job.spec.recovery.spares = 1;
+    job.spec.recovery.repair.mean_s = 9.0 * HOUR;
+    job.spec.checkpoint.plan.levels[0].load_s = 90.0;
+    job.spec.checkpoint.plan.levels[0].slowdown_ratio = 1.5;
+    job.spec.maintenance_every_s = 3.0 * DAY;
+    job.spec.maintenance_s = HOUR;
+    job.spec.cost.power = power_of_cards;
+    for (unsigned link = 0; link < RESTART_LINK_COUNT; link++)
+        job.spec.recovery.restart.links[link].mean_s = 10.0 * (link + 1);
+    job_case_fail(&job, 20.0 * HOUR)->unit = UNIT_NODE;
+    job_case_play(&job, 1, &out);
+    double sum_j = 0.0, links_j = out.energy.load_j;
+    for (unsigned of = 0; of < BADPUT_COUNT; of++) {
+        sum_j += out.energy.class_j[of];
+        assert_true(out.badput_s[of] > 0.0);
+        if (of != BADPUT_restart)
+            job_paper_near(out.energy.class_j[of] / (class_w[of] * out.badput_s[of]), 1.0);
+    }
+    for (unsigned link = 0; link < RESTART_LINK_COUNT; link++) {
+        assert_true(out.restart_link_s[link] > 0.0);
+        job_paper_near(out.energy.link_j[link] / (link_w[link] * out.restart_link_s[link]), 1.0);
+        links_j += link == LINK_DETECT ? 0.0 : out.energy.link_j[link];
+    }
+    job_paper_near(out.energy.load_j / (900.0 * out.part.load_s), 1.0);
+    job_paper_near(out.energy.class_j[BADPUT_restart] / links_j, 1.0);
+    job_paper_near(out.energy.spares_j, 0.0);
+    job_paper_near(out.energy.all_j / sum_j, 1.0);
     job_case_free(&job);
 }
 
@@ -233,6 +286,7 @@ int main(void)
         cmocka_unit_test(test_cost_and_energy),
         cmocka_unit_test(test_copies_are_paid_while_they_are_kept),
         cmocka_unit_test(test_energy_of_slow_steps),
+        cmocka_unit_test(test_energy_of_every_class),
         cmocka_unit_test(test_many_slow_units),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

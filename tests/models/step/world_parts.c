@@ -36,6 +36,22 @@ static void spans_are(const struct world *w, uint32_t rank, const double expecte
         assert_true(idle[p] == expected[p]);
 }
 
+/* Spans with those of ops tile the step, and are what the breakdown says by part. */
+static void all_spans_are(const struct world *w, uint32_t rank, const double expected[PART_COUNT])
+{
+    uint32_t count;
+    double until_s = 0.0, parts[PART_COUNT] = {0.0};
+    const struct worker_idle *spans = worker_spans(w->worker, rank, w->arena, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_true(spans[i].from_s == until_s && spans[i].until_s > until_s);
+        until_s = spans[i].until_s;
+        parts[spans[i].part] += until_s - spans[i].from_s;
+    }
+    assert_true(until_s == world_step_s(w));
+    for (unsigned p = 0; p < PART_COUNT; p++)
+        assert_true(parts[p] == expected[p]);
+}
+
 void world_parts_are(const struct world *w, uint32_t rank, const double expected[PART_COUNT])
 {
     double parts[PART_COUNT], sum = 0.0;
@@ -50,6 +66,7 @@ void world_parts_are(const struct world *w, uint32_t rank, const double expected
     }
     assert_true(sum == world_step_s(w));
     spans_are(w, rank, expected);
+    all_spans_are(w, rank, expected);
 }
 
 void world_idle_is(const struct world *w, uint32_t rank, const struct worker_idle *expected,

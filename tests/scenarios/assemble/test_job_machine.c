@@ -102,14 +102,12 @@ static void test_nics_of_a_part_of_a_node(void **state)
     }
 }
 
-/* An H100 draws 700 W, idle 70 W (its data sheet and a tenth), and costs 2.5 USD an hour. */
-static void test_price_and_power(void **state)
+/* An H100 costs 2.5 USD an hour. */
+static void test_price(void **state)
 {
     struct scenario *scenario = weeks_read(WEEKS_LINE_COUNT, "");
     assert_true(scenario->job.cost.rental.gpu_hour_usd == 2.5);
     assert_true(scenario->job.cost.rental.spare_hour_usd == 8.0 * 2.5);
-    assert_true(scenario->job.cost.rental.spare_w == 8.0 * 70.0);
-    assert_true(scenario->job.cost.rental.busy_w == 10.0 * scenario->job.cost.rental.idle_w);
     scenario_destroy(scenario);
     scenario = weeks_read(WEEKS_STORAGE, "storage: [{name: disk}]\n"
                                          "cost: {gpu_hour: 0.5USD, storage_tb_month: 20USD}");
@@ -339,7 +337,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_where_replicas_and_stages_stand),
         cmocka_unit_test(test_nics_of_a_part_of_a_node),
-        cmocka_unit_test(test_price_and_power),
+        cmocka_unit_test(test_price),
         cmocka_unit_test(test_keys_of_a_run),
         cmocka_unit_test(test_steps_of_tokens),
         cmocka_unit_test(test_keys_of_a_recovery),

@@ -81,7 +81,11 @@ static const struct {
     {"AMD Instinct MI300X", {"mi300x-192gb"}},
     {"AMD Instinct MI300X VF", {"mi300x-192gb"}},
     {"AMD Instinct MI325X", {"mi325x-256gb"}},
+    {"AMD Instinct MI350X", {"mi350x-288gb"}},
     {"AMD Instinct MI355X", {"mi355x-288gb"}},
+    {"AMD Instinct MI455X", {"mi455x-432gb"}},
+    {"NVIDIA VR200", {"vr200-288gb"}},
+    {"NVIDIA RTX PRO 6000 Blackwell Server Edition", {"rtxpro6000-96gb"}},
 };
 /* Of no card of the catalogue, however near they look. */
 static const char *const strangers[] = {
@@ -102,6 +106,13 @@ static const char *const strangers[] = {
     "NVIDIA GeForce RTX 3090",
     "NVIDIA H10 0",
     "NVIDIA RTX PRO 6000 Blackwell",
+    "NVIDIA RTX PRO 6000 Blackwell Workstation Edition",
+    "NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition",
+    "NVIDIA RTX PRO 5000 Blackwell",
+    "NVIDIA RTX 6000 Ada Generation",
+    "NVIDIA RTX Pro 6000 Blackwell DC-1-12Q",
+    "AMD Instinct MI430X",
+    "NVIDIA VR300",
     "NVIDIA PG509-210",
 };
 /* Names that tell no card at all. */
@@ -118,6 +129,14 @@ static bool is_among(const char *card, const char *const *cards)
         if (strcmp(cards[i], card) == 0)
             return true;
     return false;
+}
+
+/* Does a sentence name it? Long names end in dots there. */
+static bool tells(const struct error *why, const char *name)
+{
+    char begins[32];
+    snprintf(begins, sizeof begins, "%s", name);
+    return strstr(why->text, begins) != NULL;
 }
 
 static void test_names(void **state)
@@ -137,7 +156,7 @@ static void test_names(void **state)
             if (match == CARD_FITS)
                 continue;
             /* The sentence names the card of the file, the one that is asked for, and the entry. */
-            assert_non_null(strstr(why.text, names[n].name));
+            assert_true(tells(&why, names[n].name));
             assert_non_null(strstr(why.text, cards.names[i]));
             if (*names[n].cards[0] != '\0')
                 assert_non_null(strstr(why.text, names[n].cards[0]));
@@ -160,7 +179,7 @@ static void all_are(const char *const *list, unsigned count, enum card_match rig
             const enum card_match match = card_compare(&o.catalogue, cards.names[i], &told, &why);
             if (match != right)
                 fail_msg("%s for %s: %d, not %d", list[n], cards.names[i], match, right);
-            assert_non_null(strstr(why.text, list[n]));
+            assert_true(tells(&why, list[n]));
             assert_non_null(strstr(why.text, "no card of the catalogue"));
         }
     arena_destroy(o.arena);

@@ -8,6 +8,8 @@
 #include "analysis/record/numbers/cost.h"
 #include "models/job/player/job.h"
 #include "models/layout/layout.h"
+#include "models/layout/power_wall.h"
+#include "models/step/simulate/step.h"
 #include "scenarios/assemble/scenario.h"
 #include "sim/random.h"
 #include "sim/units.h"
@@ -54,10 +56,39 @@ static uint64_t count_paid(const struct configuration *c, uint64_t whole)
     return gpus;
 }
 
+static void near(double a, double b)
+{
+    if (!(fabs(a / b - 1.0) <= 1e-9))
+        fail_msg("%.12g is not %.12g", a, b);
+}
+
+/* docs/models/power.md, from the cells of the scenario: an air-cooled node, PUE 1. */
+static double wall_w(const struct configuration *c, double card_w)
+{
+    const struct gpu_power *p = &c->gpu.power;
+    const struct node_spec *node = &c->cluster.node;
+    const double beside_w = 125.0 + 25.0 * (card_w - p->idle_w) / (p->cap_w - p->idle_w);
+    const double fans = node->power.cooling == COOLING_LIQUID ? 1.03 : 1.13;
+    const double ports = (double)node->nic.count / (double)node->gpus;
+    return (card_w + beside_w) * fans / 0.94 +
+           (layout_nodes(c) > 1 ? ports * c->cluster.fabric.port_w : 0.0);
+}
+
+static void check_power(const struct configuration *c, double paid)
+{
+    const double ranks = (double)configuration_ranks(c), idle_w = c->gpu.power.idle_w;
+    const double static_w = c->gpu.power.static_ratio * c->gpu.power.tdp_w; /* capped at tdp */
+    struct power_job power;
+    power_job_of(c, 7.0, &power);
+    near(power.step_w, 7.0);
+    near(power.standing_w, ranks * wall_w(c, static_w) + (paid - ranks) * wall_w(c, idle_w));
+    near(power.idle_w, paid * wall_w(c, idle_w));
+}
+
 static void check_alike(const struct scenario *s, uint64_t whole)
 {
     const struct configuration *c = &s->configuration;
-    const double step_s = 0.75, ranks = (double)configuration_ranks(c);
+    const double step_s = 0.75;
     const double paid = (double)count_paid(c, whole);
     struct condition_table *conditions = condition_fixed(step_s);
     struct job_result weeks;
@@ -71,8 +102,7 @@ static void check_alike(const struct scenario *s, uint64_t whole)
     assert_true(fabs(step.step_usd / (paid * 3.0 * step_s / HOUR) - 1.0) < 1e-12);
     assert_true(fabs(weeks.cost_usd / (step.step_usd * STEPS) - 1.0) < 1e-9);
     assert_true(fabs(kept.usd_per_1e9_tokens / step.usd_per_1e9_tokens - 1.0) < 1e-9);
-    const double watts = ranks * c->gpu.power.cap_w + (paid - ranks) * c->gpu.power.idle_w;
-    assert_true(fabs(weeks.energy_j / (watts * step_s * STEPS) - 1.0) < 1e-9);
+    check_power(c, paid);
     condition_destroy(conditions);
 }
 
@@ -108,7 +138,7 @@ static void weeks_cost_what_their_steps_cost(void **state)
     assert_true(partial >= CLUSTERS / 3 && scattered >= 3);
 }
 
-/* At 3 USD; an H100 draws 700 W and idle 70 W. */
+/* At 3 USD. */
 static void by_hand(void **state)
 {
     static const struct {
@@ -146,11 +176,92 @@ static void by_hand(void **state)
                      (unsigned)rental->paid_gpus, (unsigned)rental->spare_gpus);
         job_run(&s->job, conditions, 1, NULL, &weeks); /* one hour */
         assert_true(fabs(weeks.cost_usd - 3.0 * (double)(rows[i].paid + rows[i].spare)) < 1e-9);
-        if (i == 0) /* four work, four idle, and so do the spare's eight */
-            assert_true(fabs(weeks.energy_j / (HOUR * (4 * 700 + 4 * 70 + 8 * 70)) - 1) < 1e-9);
+        struct power_job power;
+        power_job_of(&s->configuration, NAN, &power);
+        if (i == 0) /* 70 W idle and 140 W static: a tenth and a fifth of 700 */
+            near(power.spare_w, 8 * (70 + 125) * 1.13 / 0.94);
+        if (i == 0)
+            near(power.standing_w, (4 * (140 + 125 + 25 / 9.0) + 4 * (70 + 125)) * 1.13 / 0.94);
         condition_destroy(conditions);
         scenario_destroy(s);
     }
+}
+
+static struct scenario *read_weeks(const char *more, struct condition_table **conditions,
+                                   struct job_spec *job)
+{
+    char text[1024];
+    const struct scenario_options options = {0};
+    struct error error;
+    snprintf(text, sizeof text,
+             "model: {layers: 4, hidden: 2048, heads: 16, vocabulary: 32000}\n"
+             "cluster: {gpu: h100-80gb-sxm, nodes: 3}\n"
+             "training: {sequence: 2048, global_batch: 20}\n"
+             "layout: {tp: 2, pp: 2, dp: 5, microbatch: 1, recompute: none, sharding: zero-1}\n"
+             "storage: [{name: pfs}]\n%s\n",
+             more);
+    struct scenario *s = scenario_read("weeks.yaml", text, strlen(text), &options, &error);
+    assert_non_null(s);
+    if (s->diagnostics.error_count > 0)
+        fail_msg("%s\n%s", s->diagnostics.problems[0].text, text);
+    *conditions = condition_create(&s->configuration, &error);
+    assert_non_null(*conditions);
+    scenario_job(s, *conditions, NULL, job);
+    return s;
+}
+
+/* A run without failures draws what its steps do, and in its saves what stands: 20 ranks on 24 paid
+ * GPUs of three nodes, two spares of eight GPUs. */
+static void weeks_draw_what_their_steps_draw(void **state)
+{
+    struct condition_table *conditions;
+    struct job_spec job;
+    struct job_result weeks;
+    struct step *step;
+    struct error error;
+    struct scenario *s = read_weeks("checkpoint: {policy: sync, interval_steps: 100}\n"
+                                    "recovery: {policy: hot-spare, spares: 2}\n"
+                                    "run: {steps: 1000}",
+                                    &conditions, &job);
+    const struct configuration *c = &s->configuration;
+    assert_true(step_run(c, &(struct step_options){0}, &step, &error));
+    job_run(&job, conditions, 1, NULL, &weeks);
+    const double stall_s = weeks.badput_s[BADPUT_checkpoint];
+    const double stand_w = 20 * wall_w(c, 140.0) + 4 * wall_w(c, 70.0);
+    assert_true(weeks.finished && stall_s > 0.0 && weeks.checkpoints == 10);
+    near(weeks.energy.class_j[BADPUT_useful], 1000 * step->power.step_j);
+    near(weeks.energy.spares_j, 2 * 8 * wall_w(c, 70.0) * weeks.wall_s);
+    near(weeks.energy.all_j, 1000 * step->power.step_j + stand_w * stall_s + weeks.energy.spares_j);
+    step_destroy(step);
+    condition_destroy(conditions);
+    scenario_destroy(s);
+}
+
+/* Energy of a step that a slow card draws out, as the engine plays it: that of the ideal step, and
+ * standing cards for the time that is added. Where the cap binds no phase. */
+static void added_time_stands(void **state)
+{
+    static const double ratios[] = {0.9, 0.5, 0.1};
+    struct condition_table *conditions;
+    struct job_spec job;
+    struct error error;
+    struct scenario *s = read_weeks("run: {steps: 10}", &conditions, &job);
+    for (unsigned i = 0; i < sizeof ratios / sizeof *ratios; i++) {
+        struct configuration c = s->configuration;
+        struct step *ideal, *slow;
+        struct perturbation one = {.what = PERTURB_GPU_SPEED, .gpu = 5, .ratio = ratios[i]};
+        assert_true(step_run(&c, &(struct step_options){0}, &ideal, &error));
+        c.perturbations = &one;
+        c.perturbation_count = 1;
+        assert_true(step_run(&c, &(struct step_options){0}, &slow, &error));
+        const double added_s = slow->step_s - ideal->step_s;
+        assert_true(added_s > 0.0);
+        near(slow->power.step_j, ideal->power.step_j + job.cost.power.standing_w * added_s);
+        step_destroy(ideal);
+        step_destroy(slow);
+    }
+    condition_destroy(conditions);
+    scenario_destroy(s);
 }
 
 int main(void)
@@ -158,6 +269,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weeks_cost_what_their_steps_cost),
         cmocka_unit_test(by_hand),
+        cmocka_unit_test(weeks_draw_what_their_steps_draw),
+        cmocka_unit_test(added_time_stands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

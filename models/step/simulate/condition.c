@@ -203,7 +203,7 @@ static bool simulate(const struct configuration *base, const struct condition *c
     take_nic_share(&c.cluster, condition->nic_share_ratio);
     take_slow(&c, condition,
               ARENA_ARRAY(arena, struct perturbation, c.perturbation_count + CONDITION_SLOW_MAX));
-    struct step_options options = {.ignore_memory = ignore_memory, .outcome_only = true};
+    struct step_options options = {.ignore_memory = ignore_memory};
     struct step *step = NULL;
     bool played = step_run(&c, &options, &step, error);
     if (played && !step->fits && !ignore_memory)

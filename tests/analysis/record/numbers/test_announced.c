@@ -144,6 +144,29 @@ static void test_the_error_is_added_to_that_of_the_model(void **state)
     }
 }
 
+/* A card of the catalogue and the node that it usually comes in are announced alike, by an error of
+ * 20 to 40 %; or neither is. */
+static void test_card_and_node_agree(void **state)
+{
+    struct arena *arena = arena_create();
+    const struct name_list cards = cards_of(arena);
+    for (unsigned i = 0; i < cards.count; i++) {
+        char text[256];
+        if (strcmp(cards.names[i], "h100-80gb-pcie") == 0)
+            continue;
+        snprintf(text, sizeof text,
+                 "model: gpt2-124m\ncluster: {gpu: %s, gpus: 4}\n"
+                 "training: {sequence: 1024, global_batch: 16}\n",
+                 cards.names[i]);
+        struct scenario *s = read(text);
+        const double of_card = s->configuration.gpu.announced_error_ratio;
+        assert_true(of_card == s->configuration.cluster.node.announced_error_ratio);
+        assert_true(of_card == 0.0 || (of_card >= 0.2 && of_card <= 0.4));
+        scenario_destroy(s);
+    }
+    arena_destroy(arena);
+}
+
 /* Card and node, or the one that is announced; the larger error counts. */
 static void test_two_parts_are_named(void **state)
 {
@@ -167,6 +190,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_never_surer_than_what_is_sold),
         cmocka_unit_test(test_the_error_is_added_to_that_of_the_model),
+        cmocka_unit_test(test_card_and_node_agree),
         cmocka_unit_test(test_two_parts_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,7 @@
 
 -- 1330795097 is "ORRY" in ASCII. user_version grows when a table changes.
 pragma application_id = 1330795097;
-pragma user_version = 19;
+pragma user_version = 20;
 
 create table meta (
     key text primary key,

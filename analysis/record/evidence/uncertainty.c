@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/record/evidence/power_error.h"
 #include "analysis/record/numbers/statistics.h"
+#include "models/layout/power_wall.h"
 #include "models/step/simulate/step.h"
 #include "sim/check.h"
 #include "sim/pool.h"
@@ -15,7 +17,7 @@ static const double farthest = 12.0;      /* standard deviations, on either side
 
 struct simulated {
     bool known, fits;
-    double step_s;
+    double step_s, wall_w, node_w;
     uint64_t digest;
     struct error error;
 };
@@ -30,6 +32,8 @@ static void simulate(const struct configuration *c, bool time_only, struct arena
     if (!out->known)
         return;
     out->step_s = step->step_s;
+    out->wall_w = step->power.step_j / step->step_s;
+    out->node_w = power_node_w(c, step->power.card_w);
     out->digest = step->digest;
     out->fits = step->fits;
     step_destroy(step);
@@ -95,9 +99,13 @@ bool uncertainty_draw(struct arena *arena, const struct scenario *scenario,
         .draw_count = how->draw_count,
         .own = model_error_of(&residues_shipped, &scenario->configuration, how->but)};
     out->draws = ARENA_ARRAY(arena, struct uncertain_draw, how->draw_count);
-    for (uint32_t i = 0; i < how->draw_count; i++)
+    out->power = ARENA_ARRAY(arena, struct drawn_power, how->draw_count);
+    out->power_log_spread = power_error_log_spread(&scenario->configuration);
+    for (uint32_t i = 0; i < how->draw_count; i++) {
         out->draws[i] =
             (struct uncertain_draw){log(s[i + 1].step_s), s[i + 1].fits, 1.0 / how->draw_count};
+        out->power[i] = (struct drawn_power){log(s[i + 1].wall_w), log(s[i + 1].node_w)};
+    }
     out->log_spread = spread_of(out->draws, out->draw_count);
     return true;
 }
@@ -140,6 +148,37 @@ static double mixture_quantile(const struct uncertain_draw *draws, uint32_t coun
 double uncertainty_step_s(const struct uncertain_step *step, double probability)
 {
     return exp(mixture_quantile(step->draws, step->draw_count, step->own.log_spread, probability));
+}
+
+/* The same of what a draw has in place of the time of its step. */
+static double quantile_of(const struct uncertain_step *step, bool energy, double probability)
+{
+    const double own = step->own.log_spread, of_power = step->power_log_spread;
+    const double spread = energy ? hypot(own, of_power) : of_power;
+    struct arena *arena = arena_create();
+    struct uncertain_draw *draws = ARENA_ARRAY(arena, struct uncertain_draw, step->draw_count);
+    bool known = true;
+    for (uint32_t i = 0; i < step->draw_count; i++) {
+        const struct drawn_power *power = &step->power[i];
+        draws[i] = step->draws[i];
+        draws[i].log_step =
+            energy ? power->log_wall_w + step->draws[i].log_step : power->log_node_w;
+        known &= isfinite(draws[i].log_step);
+    }
+    const double log_value =
+        known ? mixture_quantile(draws, step->draw_count, spread, probability) : NAN;
+    arena_destroy(arena);
+    return exp(log_value);
+}
+
+double uncertainty_node_w(const struct uncertain_step *step, double probability)
+{
+    return quantile_of(step, false, probability);
+}
+
+double uncertainty_energy_j(const struct uncertain_step *step, double probability)
+{
+    return quantile_of(step, true, probability);
 }
 
 double uncertainty_fits_ratio(const struct uncertain_step *step)

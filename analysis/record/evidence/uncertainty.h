@@ -25,6 +25,10 @@ struct uncertain_draw {
     bool fits;
     double weight; /* all sum to 1; alike until something was measured */
 };
+struct drawn_power {   /* of one draw; NAN: not known */
+    double log_wall_w; /* of all paid GPUs, mean of the step */
+    double log_node_w; /* of a node at its inlet, likewise */
+};
 /* Draws of a step, whether it fits or not. Draw i is the same for any count. */
 struct uncertain_step {
     const struct scenario *scenario;
@@ -34,6 +38,8 @@ struct uncertain_step {
     double log_spread; /* standard deviation of log_step */
     struct model_error own;
     struct uncertain_draw *draws;
+    struct drawn_power *power; /* by draw */
+    double power_log_spread;   /* the own error of power, independent of that of time */
     uint32_t draw_count;
 };
 /* Everything lives in `arena`. False with a sentence when a step cannot be simulated. */
@@ -43,6 +49,10 @@ bool uncertainty_draw(struct arena *arena, const struct scenario *scenario,
 
 /* Step time that is not passed with this probability, the model's own error included. */
 double uncertainty_step_s(const struct uncertain_step *step, double probability);
+/* The same of the mean power of a node at its inlet, and of the energy of a step at the wall: power
+ * x time, each with its own error. NAN: power is not known. */
+double uncertainty_node_w(const struct uncertain_step *step, double probability);
+double uncertainty_energy_j(const struct uncertain_step *step, double probability);
 double uncertainty_fits_ratio(const struct uncertain_step *step);
 
 /* What a figure does to the step alone. */

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "analysis/record/evidence/power_error.h"
+
 double uncertainty_tokens_per_s(const struct result *result, double step_s)
 {
     return result->step->rates.tokens_per_s * result->step->step_s / step_s;
@@ -21,6 +23,20 @@ static const char *verdict_of(const struct uncertain_comparison *comparison)
            : tie                       ? "a tie"
            : p >= UNCERTAINTY_TIE_HIGH ? "the first is faster"
                                        : "the second is faster";
+}
+
+static void take_power(const struct uncertain_step *step, struct uncertainty_row *row)
+{
+    const struct configuration *c = &step->scenario->configuration;
+    const double tokens = configuration_tokens(c);
+    row->node_p10_w = uncertainty_node_w(step, 0.1);
+    row->node_p50_w = uncertainty_node_w(step, 0.5);
+    row->node_p90_w = uncertainty_node_w(step, 0.9);
+    row->token_p10_j = uncertainty_energy_j(step, 0.1) / tokens;
+    row->token_p50_j = uncertainty_energy_j(step, 0.5) / tokens;
+    row->token_p90_j = uncertainty_energy_j(step, 0.9) / tokens;
+    row->power_log_spread = step->power_log_spread;
+    row->power_evidence = power_error_evidence(c);
 }
 
 void uncertainty_record(const struct uncertainty *u, struct record *record)
@@ -43,6 +59,7 @@ void uncertainty_record(const struct uncertainty *u, struct record *record)
     row->own_shift_ratio = expm1(u->shift.log_shift);
     row->prior_log_spread =
         u->shift.steps > 0 ? u->shift.before_log_spread : u->step.own.log_spread;
+    take_power(&u->step, row);
     if (u->against != NULL) {
         row->against = u->against->scenario->path;
         row->against_step_s = u->against->step_s;

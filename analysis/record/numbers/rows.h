@@ -179,6 +179,15 @@
     X(t, INTEGER, own_steps, "", "the user's own measured steps (--measured) taken into account")  \
     X(t, REAL, own_shift_ratio, "1", "relative shift that they give the median step time")         \
     X(t, REAL, prior_log_spread, "1", "model_log_spread without those steps")                      \
+    X(t, REAL_OR_NULL, node_p10_w, "W", "10th percentile of node_w; null: power not known")        \
+    X(t, REAL_OR_NULL, node_p50_w, "W", "median of node_w")                                        \
+    X(t, REAL_OR_NULL, node_p90_w, "W", "90th percentile of node_w")                               \
+    X(t, REAL_OR_NULL, token_p10_j, "J", "10th percentile of energy_j_per_token")                  \
+    X(t, REAL_OR_NULL, token_p50_j, "J", "median of energy_j_per_token")                           \
+    X(t, REAL_OR_NULL, token_p90_j, "J", "90th percentile of energy_j_per_token")                  \
+    X(t, REAL, power_log_spread, "1",                                                              \
+      "standard deviation of the logarithm of the model's own error of power")                     \
+    X(t, TEXT, power_evidence, "", "what power was measured that is like this step's")             \
     X(t, TEXT_OR_NULL, against, "", "the scenario that the step is compared with; null: none")     \
     X(t, REAL_OR_NULL, against_step_s, "s", "its step time with the nominal figures")              \
     X(t, REAL_OR_NULL, against_fits_ratio, "1", "share of its draws that fit in memory")           \

@@ -262,11 +262,16 @@ static void set_uncertainty(struct fact *in, const struct record *record,
     set_percentiles(o, "step_time_s", IN_SECONDS, step_s);
     set_percentiles(o, "tokens_per_s", IN_QUANTITY, tokens);
     set_percentiles(o, "mfu", IN_RATIO, mfu);
+    set_percentiles(o, "node_w", IN_QUANTITY,
+                    (const double[3]){row->node_p10_w, row->node_p50_w, row->node_p90_w});
+    set_percentiles(o, "energy_j_per_token", IN_QUANTITY,
+                    (const double[3]){row->token_p10_j, row->token_p50_j, row->token_p90_j});
     document_real(o, "fits_ratio", IN_RATIO, row->fits_ratio);
     document_real(o, "log_spread_of_constants", IN_RATIO, u->step.log_spread);
     document_columns(o, ROW_uncertainty, row,
                      "log_spread_of_model=model_log_spread model_error_source measured own_steps "
-                     "own_shift_ratio model_variance_ratio");
+                     "own_shift_ratio model_variance_ratio log_spread_of_power=power_log_spread "
+                     "power_evidence");
     struct fact *array = document_array(o, "influences");
     for (size_t i = 0; i < influences; i++)
         document_columns(document_object(array, NULL), ROW_influence, &rows[i],

@@ -126,6 +126,63 @@ static void test_intervals_by_hand(void **state)
     near(uncertainty_fits_ratio(&apart), 0.5, 0.0);
 }
 
+static void test_power_by_hand(void **state)
+{
+    static struct uncertain_draw sure = {1.0, true, 1.0},
+                                 two[] = {{2.0, true, 0.5}, {3.0, true, 0.5}};
+    static struct drawn_power one_power = {5.0, 4.0}, powers[] = {{-42.0, 40.0}, {37.0, -40.0}};
+    const double p90 = 1.2815515655446004, fifth = 0.8416212335729143;
+    struct uncertain_step one = {.draws = &sure,
+                                 .power = &one_power,
+                                 .power_log_spread = 0.04,
+                                 .draw_count = 1,
+                                 .own = {.log_spread = 0.03}};
+    /* Power alone, and power x time with both errors: .05. */
+    near(log(uncertainty_node_w(&one, 0.9)), 4.0 + p90 * 0.04, 1e-12);
+    near(log(uncertainty_energy_j(&one, 0.1)), 6.0 - p90 * 0.05, 1e-12);
+    near(log(uncertainty_energy_j(&one, 0.5)), 6.0, 1e-12);
+    /* Draws keep their own power: -42 + 2 and 37 + 3; of nodes the first is the greater one. */
+    struct uncertain_step apart = one;
+    apart.draws = two;
+    apart.power = powers;
+    apart.draw_count = 2;
+    near(log(uncertainty_energy_j(&apart, 0.1)), -40.0 - fifth * 0.05, 1e-12);
+    near(log(uncertainty_energy_j(&apart, 0.9)), 40.0 + fifth * 0.05, 1e-12);
+    near(log(uncertainty_node_w(&apart, 0.9)), 40.0 + fifth * 0.04, 1e-12);
+    powers[1].log_wall_w = NAN;
+    assert_true(isnan(uncertainty_energy_j(&apart, 0.5)) && uncertainty_node_w(&apart, 0.5) > 0.0);
+}
+
+/* GPT-3's nodes drew 6,912 W, predicted 6,688: 1.25 of that error; a card or a cooling without a
+ * measured step adds as much again, independently. */
+static void test_error_of_power(void **state)
+{
+    static const struct {
+        const char *cluster;
+        double errors;
+    } rows[] = {{"gpu: h100-80gb-sxm, node: {cooling: immersion}", 1.0},
+                {"gpu: h100-80gb-sxm", 2.0},
+                {"gpu: b200-180gb-sxm, node: {cooling: immersion}", 2.0},
+                {"gpu: a100-80gb-sxm", 3.0}};
+    struct arena *arena = arena_create();
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[512];
+        snprintf(text, sizeof text, "cluster: {%s, gpus: 8}\n" REST, rows[i].cluster);
+        struct scenario *s = read(text);
+        struct uncertain_step step = draw(arena, s, 4, 2, 7);
+        near(step.power_log_spread, 1.25 * log(6912.0 / 6688.0) * sqrt(rows[i].errors), 1e-12);
+        const struct configuration *c = &s->configuration;
+        for (unsigned k = 0; k < 4; k++) { /* one node without PUE: its inlet is the wall */
+            near(step.power[k].log_wall_w, step.power[k].log_node_w, 1e-12);
+            assert_true(exp(step.power[k].log_node_w) > 8.0 * c->gpu.power.idle_w);
+            assert_true(exp(step.power[k].log_node_w) < 8.0 * 2.0 * c->gpu.power.cap_w);
+            assert_true(k == 0 || step.power[k].log_wall_w != step.power[0].log_wall_w);
+        }
+        scenario_destroy(s);
+    }
+    arena_destroy(arena);
+}
+
 static void test_against_itself_and_a_slower_one(void **state)
 {
     struct arena *arena = arena_create();
@@ -197,6 +254,8 @@ int main(void)
         cmocka_unit_test(test_only_uncertain_figures_are_drawn),
         cmocka_unit_test(test_paths_are_drawn),
         cmocka_unit_test(test_intervals_by_hand),
+        cmocka_unit_test(test_power_by_hand),
+        cmocka_unit_test(test_error_of_power),
         cmocka_unit_test(test_against_itself_and_a_slower_one),
         cmocka_unit_test(test_influences_add_up),
     };

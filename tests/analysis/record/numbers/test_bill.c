@@ -161,9 +161,9 @@ static void by_hand(void **state)
         /* round two racks: five on the first, which is two trays, and five on the other */
         {"gpu: gb200-186gb, nodes: 2", "tp: 2, dp: 5, placement: scattered", 5, 16, 8},
         {"gpu: gb200-186gb, nodes: 2", "tp: 1, dp: 9, placement: scattered", 9, 12, 8},
-        /* a chassis of five in a node of eight: the other has three */
-        {"gpu: h100-80gb-sxm, node: {chassis_gpus: 5}", "tp: 2, dp: 3", 3, 8, 8},
-        {"gpu: h100-80gb-sxm, node: {chassis_gpus: 5}", "tp: 2, dp: 2", 2, 5, 5},
+        /* two chassis of four in a node of eight */
+        {"gpu: h100-80gb-sxm, node: {chassis_gpus: 4}", "tp: 2, dp: 3", 3, 8, 8},
+        {"gpu: h100-80gb-sxm, node: {chassis_gpus: 4}", "tp: 2, dp: 2", 2, 4, 4},
     };
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct scenario *s = read_job(rows[i].cluster, rows[i].layout, rows[i].batch,

@@ -417,19 +417,6 @@ static double score_flops(const struct model_shape *m)
     return 2.0 * (double)(m->latent.indexer.heads * m->latent.indexer.size);
 }
 
-double transformer_sparse_flops(const struct model_shape *m, double sequence, bool causal,
-                                bool scores)
-{
-    const double all = transformer_keys_met(WINDOW_SLIDING, 0, sequence, causal);
-    return latent_key_flops(m) * transformer_keys_chosen(m, sequence, causal) +
-           (scores ? score_flops(m) * all : 0.0);
-}
-
-double transformer_dense_flops(const struct model_shape *m, double sequence, bool causal)
-{
-    return dense_key_flops(m) * transformer_keys_met(WINDOW_SLIDING, 0, sequence, causal);
-}
-
 /* Where A (k - k^2 / 2s) + B s / 2 = D s / 2, without a mask A k + B s = D s; A, D a key, B a score
  * in the mean over the layers that attend. */
 double transformer_sparse_worth(const struct model_shape *m, bool causal)

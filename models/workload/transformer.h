@@ -143,11 +143,6 @@ double transformer_keys_met(int window_kind, uint64_t span, double sequence, boo
 bool transformer_scores_keys(const struct model_shape *m, uint64_t layer);
 /* Keys of those chosen that a query attends to, in the mean over a sequence. */
 double transformer_keys_chosen(const struct model_shape *m, double sequence, bool causal);
-/* FLOPs of the core of attention for a token of a layer, forward: to the chosen keys, in the
- * latent, with what scores them; and as dense attention to all keys. Without products. */
-double transformer_sparse_flops(const struct model_shape *m, double sequence, bool causal,
-                                bool scores);
-double transformer_dense_flops(const struct model_shape *m, double sequence, bool causal);
 /* Of an indexer: products of the query's latent, of the input to one key and to a weight for each
  * head, and the LayerNorm of the key. */
 double transformer_indexer_parameters(const struct model_shape *m);

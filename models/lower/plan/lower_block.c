@@ -112,7 +112,8 @@ static void add_kernels(struct stretch *s, const char *segment, const struct seg
     }
 }
 
-/* What is sent before the first kernel of a pass stands with it. */
+/* What is sent before the first kernel of a pass stands with it; a segment whose products wait for
+ * parts of what is sent is of one module. */
 static void enter(struct stretch *s, const struct segment *g, const struct segment_kernels *list)
 {
     lower_capture_enter(&s->capture, list->count > 0 ? list->modules[0] : g->modules);
@@ -271,7 +272,6 @@ static void compile_forward_segment(struct stretch *s, const struct segment *g, 
     s->piece.closes |= (uint16_t)(1u << index);
     if (fed < count) {
         add_kernels(s, g->name, &g->forward, 0, fed);
-        lower_capture_enter(&s->capture, g->forward.modules[fed]);
         feed(s, g, &g->transfers.before, &g->forward.kernels[fed]);
         done = fed + 1;
     }
@@ -281,8 +281,6 @@ static void compile_forward_segment(struct stretch *s, const struct segment *g, 
         flush(s);
     end_exchange(s, &g->transfers.exchange);
     CHECK(emptied == count || emptied + 1 == count);
-    if (emptied < count)
-        lower_capture_enter(&s->capture, g->forward.modules[emptied]);
     if (emptied < count)
         empty(s, g, &g->transfers.after, &g->forward.kernels[emptied]);
     else if (!stops)
@@ -348,7 +346,6 @@ static unsigned begin_backward(struct stretch *s, const struct segment *g, unsig
     add_core(s, g, index);
     s->piece.opens |= (uint16_t)(1u << index);
     add_kernels(s, g->name, &g->dgrad, 0, fed);
-    lower_capture_enter(&s->capture, g->dgrad.modules[fed]);
     feed(s, g, &g->transfers.backward_before, &g->dgrad.kernels[fed]);
     return fed + 1;
 }

@@ -8,19 +8,16 @@
 struct capture {
     unsigned graphs; /* enum graph_module */
     bool captured;   /* the kernel under way stands in a graph */
-    bool replays;    /* ... whose launch is counted */
-    unsigned module; /* of that kernel */
-    unsigned opened; /* modules of this pass whose launch is counted */
+    bool launched;   /* the graph of this pass is */
 };
-/* A pass begins outside of every graph, but for a whole step in one. */
+/* A pass of a layer begins, outside of every graph, but for a whole step in one. */
 void lower_capture_begin(struct capture *c);
 /* A kernel of this module begins (enum graph_module); what is part of none is captured with a whole
  * step alone. */
 void lower_capture_enter(struct capture *c, unsigned module);
-/* Of so many launches those that the host makes: a captured stretch takes one, where it begins, and
- * a step that is one graph none. A module has one graph in a pass, though gradients of weights may
- * stand behind those of other modules' inputs here. `outside`: not captured though its module is.
- */
+/* Of so many launches those that the host makes: the modules that are captured stand side by side
+ * in a layer, so that they are one graph in each pass, which takes one launch where it begins; a
+ * step that is one graph takes none. `outside`: not captured though its module is. */
 double lower_capture_launches(struct capture *c, double launches, bool outside);
 
 #endif

@@ -31,7 +31,11 @@ double power_wall_w(const struct configuration *c, double card_w)
 
 double power_node_w(const struct configuration *c, double card_w)
 {
-    return inlet_w(c, card_w) * (double)topology_whole_node(&c->cluster.node);
+    struct rental rental;
+    rental_of(c, &rental);
+    const double ranks = (double)configuration_ranks(c), idle = (double)rental.paid_gpus - ranks;
+    const double job_w = ranks * inlet_w(c, card_w) + idle * inlet_w(c, c->gpu.power.idle_w);
+    return job_w / (double)layout_nodes(c);
 }
 
 void power_job_of(const struct configuration *c, double step_w, struct power_job *out)

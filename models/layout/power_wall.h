@@ -10,7 +10,8 @@
 
 /* W at the wall for a GPU whose card draws card_w; of a job of one node no switch. Linear. */
 double power_wall_w(const struct configuration *c, double card_w);
-/* W of a whole node at its inlet, without switches and PUE, each of its cards at card_w. */
+/* W at the inlet of a node, without switches and PUE, in the mean over the nodes of the job: its
+ * ranks' cards at card_w, the GPUs paid beside them (rental.h) idle, trays of others left out. */
 double power_node_w(const struct configuration *c, double card_w);
 
 /* What a job draws at the wall, W, by what its ranks do; the GPUs that are paid beside them

@@ -25,7 +25,8 @@ enum {
 struct point {
     const char *software, *recompute;
     const struct dispatch_kind *dispatch;
-    unsigned tp, shared;
+    unsigned tp;
+    const char *shared; /* experts that every token visits */
 };
 
 /* Half of the GPUs of a node a replica at most: 8 ranks, of which 4 share the experts. */
@@ -36,7 +37,7 @@ static struct scenario *read_point(const struct point *p)
     const int bytes = snprintf(
         text, sizeof text,
         "model: {layers: %d, hidden: 256, heads: 8, vocabulary: 1000, experts: 8, "
-        "experts_per_token: 2, moe_ffn_hidden: 128, shared_experts: %u}\n"
+        "experts_per_token: 2, moe_ffn_hidden: 128%s}\n"
         "cluster: {gpu: h100-80gb-sxm, nodes: 1}\n"
         "training: {sequence: 512, global_batch: %u}\n"
         "layout: {tp: %u, pp: 1, ep: 4, etp: 1, dispatch: %s, recompute: %s%s, microbatch: 1}\n"
@@ -102,6 +103,20 @@ static unsigned early_layers(const struct configuration *c)
     return c->layout.recompute == RECOMPUTE_UNIFORM ? again / 2 : again;
 }
 
+/* Kernels of that name in all forward passes. */
+static unsigned kernels_named(const struct program *p, const char *name)
+{
+    unsigned count = 0;
+    for (uint32_t i = 0; i < p->op_count; i++) {
+        if (p->ops[i].kind != OP_COMPUTE || p->ops[i].phase != PHASE_FORWARD)
+            continue;
+        const struct op_cost *cost = &p->costs[p->ops[i].cost];
+        for (uint32_t k = 0; k < cost->kernel_count; k++)
+            count += strcmp(p->kernels[cost->kernel_first + k].name, name) == 0;
+    }
+    return count;
+}
+
 static void check_point(const struct point *p, const struct configuration *c)
 {
     struct arena *arena = arena_create();
@@ -111,6 +126,8 @@ static void check_point(const struct point *p, const struct configuration *c)
     const struct program *program = lowered.programs[0];
     const struct work forward = work_of(program, PHASE_FORWARD),
                       again = work_of(program, PHASE_RECOMPUTE);
+    const unsigned gates = strstr(p->shared, "gate") != NULL ? LAYERS * MICROBATCHES : 0;
+    assert_int_equal(kernels_named(program, "shared expert gate"), gates);
     const unsigned layers = again_layers(c->layout.recompute), early = early_layers(c);
     const unsigned left_out = p->dispatch->once_per_rank ? early * MICROBATCHES : 0;
     assert_int_equal(forward.exchanges, 2 * LAYERS * MICROBATCHES);
@@ -134,12 +151,14 @@ static void every_software_recomputes_with_every_dispatch(void **state)
     struct catalogue catalogue;
     catalogue_open(&catalogue, arena, NULL, NULL);
     const struct name_list software = catalogue_names(&catalogue, FAMILY_SOFTWARE);
+    static const char *const shared[] = {"", ", shared_experts: 1",
+                                         ", shared_experts: 1, shared_expert_gate: true"};
     unsigned legal[8] = {0}, early = 0, whole = 0;
     for (unsigned s = 0; s < software.count; s++)
         for (unsigned r = 0; recompute_names[r] != NULL; r++)
-            for (unsigned at = 0; at < 4 * dispatch_kind_count; at++) {
+            for (unsigned at = 0; at < 6 * dispatch_kind_count; at++) {
                 const struct point p = {software.names[s], recompute_names[r],
-                                        dispatch_kinds[at / 4], 1 + at % 2, at / 2 % 2};
+                                        dispatch_kinds[at / 6], 1 + at % 2, shared[at / 2 % 3]};
                 struct scenario *scenario = read_point(&p);
                 if (scenario == NULL)
                     continue;
@@ -152,7 +171,7 @@ static void every_software_recomputes_with_every_dispatch(void **state)
     print_message("%u software profiles: %u points stop early, %u do not\n", software.count, early,
                   whole);
     /* All dispatch kinds, tp and shared experts but for software without experts across tp. */
-    assert_true(legal[RECOMPUTE_FULL] >= 14 * software.count);
+    assert_true(legal[RECOMPUTE_FULL] >= 21 * software.count);
     assert_int_equal(legal[RECOMPUTE_NONE], legal[RECOMPUTE_FULL]);
     assert_int_equal(legal[RECOMPUTE_BLOCK], legal[RECOMPUTE_FULL]);
     assert_true(early > 100 && whole > 500);

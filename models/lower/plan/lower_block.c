@@ -280,11 +280,12 @@ static void compile_forward_segment(struct stretch *s, const struct segment *g, 
     if (present(&g->transfers.beside) || g->host_waits)
         flush(s);
     end_exchange(s, &g->transfers.exchange);
-    CHECK(emptied == count || emptied + 1 == count);
-    if (emptied < count)
+    if (emptied < count) {
         empty(s, g, &g->transfers.after, &g->forward.kernels[emptied]);
-    else if (!stops)
+        add_kernels(s, g->name, &g->forward, emptied + 1, count); /* of the rows that are sent */
+    } else if (!stops) {
         add_transfer(s, &g->transfers.after, g->name, false);
+    }
 }
 
 /* Recomputation that stops early runs up to the last segment with a kernel: that kernel gives

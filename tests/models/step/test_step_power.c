@@ -42,15 +42,20 @@ static void test_wall(void **state)
     struct configuration c = node_of_eight();
     near(power_wall_w(&c, 700), (700 + 163) * 1.13 / 0.8 * 1.5);
     near(power_wall_w(&c, 70), 170 * 1.13 / 0.8 * 1.5);
-    near(power_node_w(&c, 300), 8 * inlet(300));
+    const double node_w = 6 * inlet(300) + 2 * inlet(70); /* two of eight have no rank */
+    near(power_node_w(&c, 300), node_w);
     c.cluster.node.power.cooling = COOLING_LIQUID;
-    near(power_node_w(&c, 300), 8 * inlet(300) * 1.03 / 1.13);
+    near(power_node_w(&c, 300), node_w * 1.03 / 1.13);
     c.cluster.node.power.cooling = COOLING_IMMERSION;
-    near(power_node_w(&c, 300), 8 * inlet(300) / 1.13);
+    near(power_node_w(&c, 300), node_w / 1.13);
+    c.cluster.node.chassis_gpus = 2; /* trays of others are not the job's */
+    near(power_node_w(&c, 300), 6 * inlet(300) / 1.13);
+    c.cluster.node.chassis_gpus = 0;
     /* Two nodes meet at a switch: half a port for each card. */
     c.cluster.nodes = 2;
     c.layout.dp = 16;
     near(power_wall_w(&c, 300), (inlet(300) / 1.13 + 5) * 1.5);
+    near(power_node_w(&c, 300), 8 * inlet(300) / 1.13);
 }
 
 /* A node of which nobody stated what it draws: nothing is known, and nothing fails. */

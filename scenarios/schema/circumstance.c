@@ -208,6 +208,13 @@ static const char *node_kind(const struct configuration *c)
     return c->cluster.node.kind->head.name;
 }
 
+static const char *fabric_kind(const struct configuration *c)
+{
+    return c->cluster.fabric.kind->head.name;
+}
+
+/* Parallel cables among which a message chooses. */
+HOLDS(has_cables, c->cluster.fabric.kind->choices != NULL)
 HOLDS(has_nodes, c->cluster.nodes > 1)
 HOLDS(has_tiers, has_nodes(c) && topology_has_tiers(&c->cluster))
 HOLDS(hashes, c->cluster.fabric.routing == ROUTING_HASHED)
@@ -310,6 +317,7 @@ const struct circumstance circumstances[NEED_COUNT] = {
     [NEED_PCIE_SWITCHES] = {has_pcie_switches, NULL, 0, "in nodes of", node_kind, false},
     [NEED_NODES] = {has_nodes, NULL, 0, "in one node", NULL, false},
     [NEED_TIERS] = {has_tiers, NULL, 0, "where one tier of switches joins all nodes", NULL, false},
+    [NEED_CABLES] = {has_cables, NULL, 0, "in a network of kind", fabric_kind, false},
     [NEED_HASHED] = {hashes, NULL, 0, "with routing adaptive", NULL, false},
     [NEED_APART] = {has_products_apart, NULL, 0, "without software.separate_projections", NULL,
                     false},

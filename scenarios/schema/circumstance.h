@@ -89,6 +89,7 @@ enum need {
     NEED_PCIE_SWITCHES,
     NEED_NODES,
     NEED_TIERS,
+    NEED_CABLES,
     NEED_HASHED,
     /* of the software */
     NEED_APART,

@@ -220,6 +220,9 @@ static const struct idle_row {
 
     {"cluster.fabric", "routing flows oversubscription core_oversubscription spines ecmp",
      NEED_TIERS, "is about paths between switches", false},
+    {"cluster.fabric", "routing flows", NEED_CABLES, "is about parallel cables", false},
+    {"cluster.fabric", "latency bulk_latency switch_latency port_power", NEED_NODES,
+     "is about messages between nodes", false},
     {"cluster.fabric", "flows", NEED_HASHED, "counts the flows that are hashed", false},
 
     {"software", "pxn", NEED_FAR_NICS, "says how a GPU reaches the NIC of another", false},
@@ -318,8 +321,10 @@ static void warn_of(const struct idle_row *row, const char *key, const struct va
 }
 
 /* A card without a name of the catalogue, a node or a network that is given by its kind is
- * described whole; what is said beside a name, or of the usual node, is there for its effect. */
-static bool describes(const struct value *root, const struct idle_row *row)
+ * described whole, where it stands; what is said beside a name, of the usual node, or by --set, is
+ * there for its effect. */
+static bool describes(const struct value *root, const struct idle_row *row,
+                      const struct value *value)
 {
     char name[KEY_BYTES], kind[KEY_BYTES];
     if (strncmp(row->section, "cluster.", strlen("cluster.")) != 0)
@@ -327,7 +332,8 @@ static bool describes(const struct value *root, const struct idle_row *row)
     snprintf(name, sizeof name, "%s.name", row->section);
     snprintf(kind, sizeof kind, "%s.kind", row->section);
     const bool card = strcmp(row->section, "cluster.gpu") == 0;
-    return stated(root, name) == NULL && (card || stated(root, kind) != NULL);
+    return stated(root, name) == NULL && (card || stated(root, kind) != NULL) &&
+           value_deepest(root, row->section)->key_mark.source == value->key_mark.source;
 }
 
 void idle_warn(const struct value *root, const struct configuration *c, bool layout_open,
@@ -335,12 +341,13 @@ void idle_warn(const struct value *root, const struct configuration *c, bool lay
 {
     for (const struct idle_row *row = rows; row < rows + sizeof rows / sizeof rows[0]; row++) {
         char key[KEY_BYTES];
-        if (!lacks(row, c, layout_open) || describes(root, row))
+        if (!lacks(row, c, layout_open))
             continue;
         const char *rest = next_key(row, row->keys, key);
         for (; rest != NULL; rest = next_key(row, rest, key)) {
             const struct value *value = stated(root, key);
-            if (value != NULL && !is_said(row, key, c, layout_open) &&
+            if (value != NULL && !describes(root, row, value) &&
+                !is_said(row, key, c, layout_open) &&
                 (row->always || !is_default(value, param_of(row->section, value->key))))
                 warn_of(row, key, value, c, problems);
         }

@@ -31,7 +31,7 @@ check_step() {
     expect 0 "$ORRERY" run "$hello" --set cluster.gpus=4 --set layout.dp=4 --set cost.gpu_hour=3.6USD --no-db
     shows "(8 GPUs paid, of which 4 work, at 3.60 USD an hour)"
     expect 0 "$ORRERY" run "$hello" --set layout.dp=4 --set cost.gpu_hour=3.6USD --set 'run={duration: 1d}' --no-db
-    shows "(8 GPUs paid, of which 4 work)"
+    shows "(8 GPUs of the job paid, 4 of them work)"
     expect 0 "$ORRERY" run "$hello" --set cost.gpu_hour=3.6USD --set 'run={duration: 1d}' --no-db
     lacks "GPUs paid" out
     # without a price nothing is told

@@ -123,7 +123,7 @@ const struct command command_list = {
     .positional = "[FAMILY [NAME]]",
     .options = options,
     .bytes = sizeof(struct list_arguments),
-    .details = "families: topology schedule sharding dispatch collective precision\n"
+    .details = "families: layers topology schedule sharding dispatch collective precision\n"
                "          optimizer failure checkpoint recovery\n"
                "          gpus nodes fabrics models software fleets storage\n"
                "          profiles (files of DIR/profiles, or of the working folder)",

@@ -12,7 +12,7 @@ const char *launch_clean(struct arena *arena, const char *name)
     char *out = arena_format(arena, "%.64s", name != NULL && name[0] != '\0' ? name : "unnamed");
     for (char *c = out; *c != '\0'; c++) {
         const bool plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
-                           (*c >= '0' && *c <= '9') || strchr("._-", *c) != NULL;
+                           (*c >= '0' && *c <= '9') || strchr("._+-", *c) != NULL;
         *c = plain ? *c : '_';
     }
     return out;

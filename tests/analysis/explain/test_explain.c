@@ -26,7 +26,8 @@ static void open_sample(struct fixture *f, const char *sql)
     sample_database(f->path);
     sample_tamper(f->path, sql);
     assert_true(query_open(f->path, &f->query, &f->error));
-    assert_true(record_read(f->query, f->arena, &f->record, &f->error));
+    if (!record_read(f->query, f->arena, &f->record, &f->error))
+        fail_msg("%s", f->error.text);
 }
 
 static void close_sample(struct fixture *f)

@@ -50,6 +50,7 @@ static const struct run_row sample_run = {
     .mfu_formula = "6N + 12Lhs",
     .causal_mfu_formula = "6N + 6Lhs",
     .mfu_letters = "N = 1 parameters",
+    .announced_words = "",
     .hfu_ratio = 0.5,
     .bubble_ratio = 0.25,
     .model_flops = 1e15,

@@ -152,6 +152,7 @@ static bool says_nothing(const struct base *base, const struct param *row, const
     const bool on = row->fallback != NULL && strcmp(row->fallback, "true") == 0;
     bool nothing = (row->fallback != NULL && strcmp(row->fallback, value) == 0) ||
                    strstr(base->layout, said) != NULL || strstr(base->training, said) != NULL ||
+                   (base->cluster != NULL && strstr(base->cluster, said) != NULL) ||
                    (!on && strcmp(value, "false") == 0);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         nothing = nothing || strcmp(words[i], value) == 0;
@@ -356,24 +357,32 @@ static void test_one_warning_a_key(void **state)
 }
 
 /* Storage is rented for weeks, not for a step; 0 is no price. A card that is described whole is not
- * asked about; one of the catalogue with another figure is. */
+ * asked about; what --set adds to it is, and one of the catalogue with another figure. */
 static void test_price_of_weeks(void **state)
 {
+    static const char described[] =
+        "cluster: {gpu: {peak_bf16: 900TFLOP/s, peak_fp8: 1.8PFLOP/s, hbm: 80GB, usable_hbm: 79GB, "
+        "hbm_bandwidth: 3TB/s, sm_count: 132, clock: 1.8GHz, power: 700W}, node: dgx-h100}\n";
     static const char *const given[] = {
         "cluster: {gpu: h100-80gb-sxm}\ncost: {storage_tb_month: 20USD}\n",
         "cluster: {gpu: h100-80gb-sxm}\ncost: {storage_tb_month: 20USD}\nrun: {duration: 10d}\n",
         "cluster: {gpu: h100-80gb-sxm}\ncost: {storage_tb_month: 0USD}\n",
-        ("cluster: {gpu: {peak_bf16: 900TFLOP/s, peak_fp8: 1.8PFLOP/s, hbm: 80GB, usable_hbm: "
-         "79GB, hbm_bandwidth: 3TB/s, sm_count: 132, clock: 1.8GHz, power: 700W}, node: "
-         "dgx-h100}\n"),
+        described,
+        described,
         "cluster: {gpu: {name: h100-80gb-sxm, peak_fp8: 1.8PFLOP/s}}\n"};
-    static const char *const idle[] = {"cost.storage_tb_month has no effect on a single step", NULL,
-                                       NULL, NULL, "cluster.gpu.peak_fp8 has no effect in"};
+    static const char *const idle[] = {"cost.storage_tb_month has no effect on a single step",
+                                       NULL,
+                                       NULL,
+                                       "cluster.gpu.peak_fp8 has no effect in", /* --set */
+                                       NULL,
+                                       "cluster.gpu.peak_fp8 has no effect in"};
     for (size_t i = 0; i < sizeof given / sizeof given[0]; i++) {
+        const char *set = "cluster.gpu.peak_fp8=2PFLOP/s";
+        const struct scenario_options options = {.sets = &set, .set_count = i == 3};
         struct error error = {""};
         char text[512];
         snprintf(text, sizeof text, "model: llama3-8b\ntraining: {global_batch: 32}\n%s", given[i]);
-        struct scenario *s = scenario_read("t.yaml", text, strlen(text), NULL, &error);
+        struct scenario *s = scenario_read("t.yaml", text, strlen(text), &options, &error);
         assert_int_equal(s->diagnostics.error_count, 0);
         const unsigned told = problems_with(s, "has no effect");
         if (told != (idle[i] != NULL) || (told > 0 && problems_with(s, idle[i]) != 1))

@@ -80,13 +80,6 @@ static bool check_cluster(const struct topology_spec *spec, struct error *error)
                          (unsigned long long)spec->nodes, (unsigned long long)gpus,
                          TOPOLOGY_GPU_MAX);
     }
-    const unsigned long long tray = spec->node.chassis_gpus, job = spec->node.job_gpus,
-                             whole = topology_whole_node(&spec->node);
-    if (tray > 0 && (tray > whole || whole % tray != 0))
-        return error_set(error, "chassis_gpus %llu does not divide the %llu GPUs of a node", tray,
-                         whole);
-    if (job > whole)
-        return error_set(error, "job_gpus %llu are more than the %llu GPUs of a node", job, whole);
     const double latencies_s[] = {spec->node.nvlink.latency_s, spec->node.nvlink.step_s,
                                   spec->node.pcie.latency_s, spec->node.nic.latency_s,
                                   spec->fabric.switch_latency_s};

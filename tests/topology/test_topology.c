@@ -77,17 +77,6 @@ static void bad_nodes_are_refused(void **state)
     bad.node.nic.bytes_per_s = 0;
     assert_refused(&bad, "line rate");
     bad = good;
-    bad.node.chassis_gpus = 3;
-    assert_refused(&bad, "chassis_gpus 3 does not divide the 4 GPUs");
-    bad.node.chassis_gpus = 8;
-    assert_refused(&bad, "chassis_gpus 8 does not divide the 4 GPUs");
-    bad.node.installed_gpus = 8; /* the job uses half of it */
-    assert_string_equal(refusal(&bad), "");
-    bad.node.job_gpus = 9;
-    assert_refused(&bad, "job_gpus 9 are more than the 8 GPUs");
-    bad.node.job_gpus = 8;
-    assert_string_equal(refusal(&bad), "");
-    bad = good;
     bad.node.nvlink.bytes_per_s = 0;
     assert_refused(&bad, "nvlink_bandwidth");
     bad = good;

@@ -168,8 +168,8 @@ bool transformer_piece_present(const struct rank_share *share, enum piece piece)
 }
 
 /* Megatron's graph of the router takes the norm before it and shared experts too, unless these run
- * beside the exchange, which is outside (megatron/core/transformer/transformer_layer.py,
- * _te_cuda_graph_capture; moe/moe_layer.py). */
+ * beside the exchange, which is outside (megatron/core/transformer/transformer_layer.py and
+ * moe/moe_utils.py). */
 static unsigned modules_of(const struct rank_share *share, enum piece piece)
 {
     const bool routes = share->experts.count > 0.0;

@@ -46,6 +46,7 @@ HOLDS(has_recurrence, c->model.pattern.kind != NULL)
 HOLDS(is_mamba2, c->model.pattern.kind == &layer_mamba2)
 HOLDS(is_kda, c->model.pattern.kind == &layer_kda)
 HOLDS(has_convolution, c->model.pattern.kind != &layer_lightning)
+
 static const char *recurrence(const struct configuration *c)
 {
     return c->model.pattern.kind->head.name;
@@ -63,6 +64,7 @@ HOLDS(trains_all, !has_adapters(c))
 HOLDS(is_causal, c->training.causal)
 HOLDS(is_math, c->training.attention == ATTENTION_MATH)
 HOLDS(is_fused, !is_math(c))
+
 static const char *attention(const struct configuration *c)
 {
     return attention_kernel_names[c->training.attention];
@@ -70,6 +72,7 @@ static const char *attention(const struct configuration *c)
 
 HOLDS(is_narrow, precision_narrow(c->training.precision))
 HOLDS(is_eight_bits, c->training.precision->gemm_peak == PEAK_FP8)
+
 static const char *precision(const struct configuration *c)
 {
     return c->training.precision->head.name;
@@ -77,6 +80,7 @@ static const char *precision(const struct configuration *c)
 
 HOLDS(has_wide_layers, c->training.wide_layers_first + c->training.wide_layers_last > 0)
 HOLDS(norm_writes, fp8_recipe_facts(configuration_fp8_recipe(c))->norm_writes)
+
 static const char *recipe(const struct configuration *c)
 {
     return is_eight_bits(c) ? fp8_recipe_names[configuration_fp8_recipe(c)] : precision(c);
@@ -92,6 +96,7 @@ HOLDS(has_one_chunk, !has_chunks(c))
 /* A schedule that interleaves chunks has stages (with one chunk on each the rules refuse it). */
 HOLDS(interleaves_stages, has_pipeline(c) || !c->layout.pipeline.schedule->interleaved)
 HOLDS(is_backward_whole, !c->layout.pipeline.schedule->splits)
+
 static const char *schedule(const struct configuration *c)
 {
     return c->layout.pipeline.schedule->head.name;
@@ -111,6 +116,7 @@ HOLDS(moves_parts, c->layout.data.sharding->reduce_scatter)
 /* Are gradients scattered in every backward pass, so that no rank keeps them whole? */
 HOLDS(scatters, c->layout.data.sharding->reduce == REDUCE_EACH_MICROBATCH && !has_pipeline(c))
 HOLDS(keeps_gradients, !scatters(c))
+
 static const char *sharding(const struct configuration *c)
 {
     return c->layout.data.sharding->head.name;
@@ -123,6 +129,7 @@ HOLDS(recomputes_layers, c->layout.recompute == RECOMPUTE_FULL ||
                              c->layout.recompute == RECOMPUTE_UNIFORM ||
                              c->layout.recompute == RECOMPUTE_EVERY_OTHER_LAYER)
 HOLDS(recomputes_operators, c->layout.recompute == RECOMPUTE_PER_OPERATOR)
+
 static const char *recompute(const struct configuration *c)
 {
     return recompute_names[c->layout.recompute];
@@ -148,12 +155,19 @@ static bool overlaps(const struct configuration *c)
 }
 
 /* Are there products of operands in this format? */
-static bool multiplies(const struct configuration *c, unsigned format)
+static bool multiplies(const struct configuration *c, enum peak_kind format)
 {
     const struct precision *p = c->training.precision;
     return p->gemm_peak == format || p->attention_peak == format ||
            software_attention_operands(&c->software, p) == format;
 }
+
+HOLDS(multiplies_fp32, multiplies(c, PEAK_FP32))
+HOLDS(multiplies_tf32, multiplies(c, PEAK_TF32))
+HOLDS(multiplies_bf16, multiplies(c, PEAK_BF16))
+HOLDS(multiplies_fp16, multiplies(c, PEAK_FP16))
+HOLDS(multiplies_fp8, multiplies(c, PEAK_FP8))
+HOLDS(multiplies_fp4, multiplies(c, PEAK_FP4))
 
 static bool chooses_scales(const struct configuration *c)
 {
@@ -173,10 +187,16 @@ HOLDS(is_halved, c->training.precision->master_weights)
 HOLDS(attends_whole,
       is_fused(c) && attends_to_all(c) && (!has_window(c) || c->model.windows.full_interval > 0))
 HOLDS(has_masked, is_causal(c) && attends_whole(c))
-static bool attends_by(const struct configuration *c, unsigned kernel)
+
+static bool attends_by(const struct configuration *c, int kernel)
 {
-    return (unsigned)c->training.attention == kernel && attends_to_all(c);
+    return c->training.attention == kernel && attends_to_all(c);
 }
+
+HOLDS(attends_flash1, attends_by(c, ATTENTION_FLASH1))
+HOLDS(attends_flash2, attends_by(c, ATTENTION_FLASH2))
+HOLDS(attends_flash3, attends_by(c, ATTENTION_FLASH3))
+HOLDS(attends_cudnn, attends_by(c, ATTENTION_CUDNN))
 
 static const char *attending(const struct configuration *c)
 {
@@ -185,6 +205,7 @@ static const char *attending(const struct configuration *c)
 
 /* A ring attends to the keys of earlier ranks without a mask, and a window has next to none. */
 HOLDS(has_unmasked, !is_causal(c) || has_window(c) || (c->layout.cp > 1 && rings(c)))
+
 static uint64_t head_size(const struct configuration *c)
 {
     return c->model.attention.head_size + (has_latent(c) ? c->model.latent.rope_head_size : 0);
@@ -193,6 +214,7 @@ static uint64_t head_size(const struct configuration *c)
 HOLDS(has_small_heads, head_size(c) < CURVE_HEAD)
 HOLDS(has_large_heads, head_size(c) > CURVE_HEAD)
 HOLDS(offloads, offloads_optimizer(c) || offloads_activations(c))
+
 static bool offloads_to_drives(const struct configuration *c)
 {
     const struct layout_offload *o = &c->layout.offload;
@@ -202,7 +224,9 @@ static bool offloads_to_drives(const struct configuration *c)
 
 HOLDS(exchanges, (shares_experts(c) && !c->layout.experts.dispatch->relays) ||
                      configuration_context_ranks(c).heads > 1)
-HOLDS(has_pcie_switches, c->cluster.node.kind == &topology_pcie)
+/* Do GPUs of a node meet over PCIe? */
+HOLDS(meets_over_pcie, topology_wire(&c->cluster, c->cluster.node.gpus).kind == WIRE_PCIE)
+
 static const char *node_kind(const struct configuration *c)
 {
     return c->cluster.node.kind->head.name;
@@ -219,118 +243,102 @@ HOLDS(has_nodes, c->cluster.nodes > 1)
 HOLDS(has_tiers, has_nodes(c) && topology_has_tiers(&c->cluster))
 HOLDS(hashes, c->cluster.fabric.routing == ROUTING_HASHED)
 HOLDS(software_balances, c->layout.context.balance == CP_BALANCE_AUTO)
+
 const struct circumstance circumstances[NEED_COUNT] = {
-    [NEED_EXPERTS] = {has_experts, NULL, 0, "in a dense model (model.experts: 0)", NULL, false},
-    [NEED_EXPERT_GROUPS] = {has_expert_groups, NULL, 0, "without model.expert_groups", NULL, false},
-    [NEED_SHARED_EXPERTS] = {has_shared_experts, NULL, 0, "without model.shared_experts", NULL,
-                             false},
-    [NEED_EXPERT_EXTRAS] = {has_expert_extras, NULL, 0,
-                            "without model.biases and model.clamped_activation", NULL, false},
-    [NEED_DENSE_LAYERS] = {has_dense_layers, NULL, 0, "where every layer has experts", NULL, false},
-    [NEED_WINDOW] = {has_window, NULL, 0, "without model.window", NULL, false},
-    [NEED_RECURRENT] = {has_recurrence, NULL, 0, "without recurrent layers (model.pattern)", NULL,
-                        false},
-    [NEED_MAMBA2] = {is_mamba2, NULL, 0, "in layers of", recurrence, false},
-    [NEED_KDA] = {is_kda, NULL, 0, "in layers of", recurrence, false},
-    [NEED_CONVOLUTION] = {has_convolution, NULL, 0, "in layers of", recurrence, false},
-    [NEED_LATENT] = {has_latent, NULL, 0, "without model.kv_rank", NULL, false},
-    [NEED_INDEXER] = {has_indexer, NULL, 0, "without an indexer (model.indexer_heads: 0)", NULL,
-                      false},
-    [NEED_INDEXER_INTERVAL] = {has_indexer_interval, NULL, 0, "without model.indexer_interval",
-                               NULL, false},
-    [NEED_ALL_KEYS] = {attends_to_all, NULL, 0, "with sparse attention (model.indexer_heads)", NULL,
-                       false},
-    [NEED_MODULES] = {has_modules, NULL, 0, "where no layer has", modules, false},
-    [NEED_LAYERNORM] = {has_layernorm, NULL, 0, "with norm rms", NULL, false},
-    [NEED_PROJECTIONS] = {has_projections, NULL, 0, "in layers of latent attention and experts",
+    [NEED_EXPERTS] = {has_experts, "in a dense model (model.experts: 0)", NULL, false},
+    [NEED_EXPERT_GROUPS] = {has_expert_groups, "without model.expert_groups", NULL, false},
+    [NEED_SHARED_EXPERTS] = {has_shared_experts, "without model.shared_experts", NULL, false},
+    [NEED_EXPERT_EXTRAS] = {has_expert_extras, "without model.biases and model.clamped_activation",
+                            NULL, false},
+    [NEED_DENSE_LAYERS] = {has_dense_layers, "where every layer has experts", NULL, false},
+    [NEED_WINDOW] = {has_window, "without model.window", NULL, false},
+    [NEED_RECURRENT] = {has_recurrence, "without recurrent layers (model.pattern)", NULL, false},
+    [NEED_MAMBA2] = {is_mamba2, "in layers of", recurrence, false},
+    [NEED_KDA] = {is_kda, "in layers of", recurrence, false},
+    [NEED_CONVOLUTION] = {has_convolution, "in layers of", recurrence, false},
+    [NEED_LATENT] = {has_latent, "without model.kv_rank", NULL, false},
+    [NEED_INDEXER] = {has_indexer, "without an indexer (model.indexer_heads: 0)", NULL, false},
+    [NEED_INDEXER_INTERVAL] = {has_indexer_interval, "without model.indexer_interval", NULL, false},
+    [NEED_ALL_KEYS] = {attends_to_all, "with sparse attention (model.indexer_heads)", NULL, false},
+    [NEED_MODULES] = {has_modules, "where no layer has", modules, false},
+    [NEED_LAYERNORM] = {has_layernorm, "with norm rms", NULL, false},
+    [NEED_PROJECTIONS] = {has_projections, "in layers of latent attention and experts", NULL,
+                          false},
+    [NEED_ADAPTERS] = {has_adapters, "without training.adapter", NULL, false},
+    [NEED_ALL_TRAINED] = {trains_all, "with training.adapter", NULL, false},
+    [NEED_CAUSAL] = {is_causal, "without a causal mask (training.causal)", NULL, false},
+    [NEED_MATH_ATTENTION] = {is_math, "with attention", attention, false},
+    [NEED_FUSED_ATTENTION] = {is_fused, "with attention", attention, false},
+    [NEED_NARROW] = {is_narrow, "in precision", precision, false},
+    [NEED_EIGHT_BITS] = {is_eight_bits, "in precision", precision, false},
+    [NEED_WIDE_LAYERS] = {has_wide_layers, "without training.bf16_layers_first or bf16_layers_last",
                           NULL, false},
-    [NEED_ADAPTERS] = {has_adapters, NULL, 0, "without training.adapter", NULL, false},
-    [NEED_ALL_TRAINED] = {trains_all, NULL, 0, "with training.adapter", NULL, false},
-    [NEED_CAUSAL] = {is_causal, NULL, 0, "without a causal mask (training.causal)", NULL, false},
-    [NEED_MATH_ATTENTION] = {is_math, NULL, 0, "with attention", attention, false},
-    [NEED_FUSED_ATTENTION] = {is_fused, NULL, 0, "with attention", attention, false},
-    [NEED_NARROW] = {is_narrow, NULL, 0, "in precision", precision, false},
-    [NEED_EIGHT_BITS] = {is_eight_bits, NULL, 0, "in precision", precision, false},
-    [NEED_WIDE_LAYERS] = {has_wide_layers, NULL, 0,
-                          "without training.bf16_layers_first or bf16_layers_last", NULL, false},
-    [NEED_NORM_WRITES] = {norm_writes, NULL, 0, "with scales of", recipe, false},
-    [NEED_EXPERT_RANKS] = {shares_experts, NULL, 0, "with ep 1", NULL, true},
-    [NEED_EXPERT_ROOM] = {has_expert_room, NULL, 0, "without layout.rank_capacity", NULL, false},
-    [NEED_TENSOR] = {shares_tensors, NULL, 0, "with tp 1", NULL, true},
-    [NEED_SEQUENCE] = {shares_norms, NULL, 0, "without layout.sequence_parallel", NULL, true},
-    [NEED_PIPELINE] = {has_pipeline, NULL, 0, "with pp 1", NULL, true},
-    [NEED_CHUNKS] = {has_chunks, NULL, 0, "with vpp 1", NULL, true},
-    [NEED_ONE_CHUNK] = {has_one_chunk, NULL, 0, "with vpp above 1", NULL, true},
-    [NEED_STAGES_INTERLEAVED] = {interleaves_stages, NULL, 0, "with pp 1", NULL, true},
-    [NEED_WHOLE_BACKWARD] = {is_backward_whole, NULL, 0, "with schedule", schedule, true},
-    [NEED_WHOLE_MESSAGES] = {sends_whole, NULL, 0, "with layout.sequence_parallel", NULL, true},
-    [NEED_CONTEXT] = {shares_sequence, NULL, 0, "with cp 1", NULL, true},
-    [NEED_KEYS_MOVED] = {moves_keys, NULL, 0, "where context ranks exchange heads alone", NULL,
-                         true},
-    [NEED_REPLICAS] = {has_replicas, NULL, 0, "with dp 1 and cp 1", NULL, true},
-    [NEED_HYBRID] = {is_hybrid, NULL, 0, "with sharding", sharding, true},
-    [NEED_UNITS] = {has_units, NULL, 0, "with sharding", sharding, true},
-    [NEED_UNITS_AGAIN] = {scatters, NULL, 0, "with pp above 1", NULL, true},
-    [NEED_GATHERED_UNITS] = {gathers_units, NULL, 0, "with sharding", sharding, true},
-    [NEED_GATHER_AFTER_UPDATE] = {gathers_after_update, NULL, 0, "with sharding", sharding, true},
-    [NEED_PARTS] = {moves_parts, NULL, 0, "with sharding", sharding, true},
-    [NEED_KEPT_GRADIENTS] = {keeps_gradients, NULL, 0, "with sharding", sharding, true},
-    [NEED_SUMS] = {sums_gradients, NULL, 0, "with one microbatch in a step", NULL, true},
-    [NEED_FULL_RECOMPUTE] = {recomputes_layers, NULL, 0, "with recompute", recompute, true},
-    [NEED_OPERATOR_RECOMPUTE] = {recomputes_operators, NULL, 0, "with recompute", recompute, true},
-    [NEED_OPTIMIZER_OFFLOAD] = {offloads_optimizer, NULL, 0, "without layout.optimizer_offload",
-                                NULL, false},
-    [NEED_ACTIVATION_OFFLOAD] = {offloads_activations, NULL, 0, "without layout.activation_offload",
-                                 NULL, false},
-    [NEED_FAR_NICS] = {has_far_nics, NULL, 0,
+    [NEED_NORM_WRITES] = {norm_writes, "with scales of", recipe, false},
+    [NEED_EXPERT_RANKS] = {shares_experts, "with ep 1", NULL, true},
+    [NEED_EXPERT_ROOM] = {has_expert_room, "without layout.rank_capacity", NULL, false},
+    [NEED_TENSOR] = {shares_tensors, "with tp 1", NULL, true},
+    [NEED_SEQUENCE] = {shares_norms, "without layout.sequence_parallel", NULL, true},
+    [NEED_PIPELINE] = {has_pipeline, "with pp 1", NULL, true},
+    [NEED_CHUNKS] = {has_chunks, "with vpp 1", NULL, true},
+    [NEED_ONE_CHUNK] = {has_one_chunk, "with vpp above 1", NULL, true},
+    [NEED_STAGES_INTERLEAVED] = {interleaves_stages, "with pp 1", NULL, true},
+    [NEED_WHOLE_BACKWARD] = {is_backward_whole, "with schedule", schedule, true},
+    [NEED_WHOLE_MESSAGES] = {sends_whole, "with layout.sequence_parallel", NULL, true},
+    [NEED_CONTEXT] = {shares_sequence, "with cp 1", NULL, true},
+    [NEED_KEYS_MOVED] = {moves_keys, "where context ranks exchange heads alone", NULL, true},
+    [NEED_REPLICAS] = {has_replicas, "with dp 1 and cp 1", NULL, true},
+    [NEED_HYBRID] = {is_hybrid, "with sharding", sharding, true},
+    [NEED_UNITS] = {has_units, "with sharding", sharding, true},
+    [NEED_UNITS_AGAIN] = {scatters, "with pp above 1", NULL, true},
+    [NEED_GATHERED_UNITS] = {gathers_units, "with sharding", sharding, true},
+    [NEED_GATHER_AFTER_UPDATE] = {gathers_after_update, "with sharding", sharding, true},
+    [NEED_PARTS] = {moves_parts, "with sharding", sharding, true},
+    [NEED_KEPT_GRADIENTS] = {keeps_gradients, "with sharding", sharding, true},
+    [NEED_SUMS] = {sums_gradients, "with one microbatch in a step", NULL, true},
+    [NEED_FULL_RECOMPUTE] = {recomputes_layers, "with recompute", recompute, true},
+    [NEED_OPERATOR_RECOMPUTE] = {recomputes_operators, "with recompute", recompute, true},
+    [NEED_OPTIMIZER_OFFLOAD] = {offloads_optimizer, "without layout.optimizer_offload", NULL,
+                                false},
+    [NEED_ACTIVATION_OFFLOAD] = {offloads_activations, "without layout.activation_offload", NULL,
+                                 false},
+    [NEED_FAR_NICS] = {has_far_nics,
                        "where each GPU has a NIC, NVLink joins none, or all are in one node", NULL,
                        false},
-    [NEED_FP32] = {NULL, multiplies, PEAK_FP32, "in precision", precision, false},
-    [NEED_TF32] = {NULL, multiplies, PEAK_TF32, "in precision", precision, false},
-    [NEED_BF16] = {NULL, multiplies, PEAK_BF16, "in precision", precision, false},
-    [NEED_FP16] = {NULL, multiplies, PEAK_FP16, "in precision", precision, false},
-    [NEED_FP8] = {NULL, multiplies, PEAK_FP8, "in precision", precision, false},
-    [NEED_FP4] = {NULL, multiplies, PEAK_FP4, "in precision", precision, false},
-    [NEED_SCALES] = {chooses_scales, NULL, 0, "with scales of", recipe, false},
-    [NEED_BLOCKS] = {has_block_scales, NULL, 0, "with scales of", recipe, false},
-    [NEED_PLAIN_SCALES] = {has_plain_scales, NULL, 0, "with scales of", recipe, false},
-    [NEED_ROUGH_SUMS] = {sums_roughly, NULL, 0, "with scales of", recipe, false},
-    [NEED_HALVES] = {is_halved, NULL, 0, "in precision", precision, false},
-    [NEED_NVLINK] = {has_nvlink, NULL, 0, "in nodes of", node_kind, false},
-    [NEED_FLASH1] = {NULL, attends_by, ATTENTION_FLASH1, "with attention", attending, false},
-    [NEED_FLASH2] = {NULL, attends_by, ATTENTION_FLASH2, "with attention", attending, false},
-    [NEED_FLASH3] = {NULL, attends_by, ATTENTION_FLASH3, "with attention", attending, false},
-    [NEED_CUDNN] = {NULL, attends_by, ATTENTION_CUDNN, "with attention", attending, false},
-    [NEED_MASKED] = {has_masked, NULL, 0, "where no layer attends under a causal mask alone", NULL,
-                     false},
-    [NEED_UNMASKED] = {has_unmasked, NULL, 0, "with a causal mask (training.causal)", NULL, true},
-    [NEED_SMALL_HEADS] = {has_small_heads, NULL, 0, "with heads of 128 and more", NULL, false},
-    [NEED_LARGE_HEADS] = {has_large_heads, NULL, 0, "with heads of 128 and less", NULL, false},
-    [NEED_OFFLOAD] = {offloads, NULL, 0, "without layout.optimizer_offload or activation_offload",
-                      NULL, false},
-    [NEED_DRIVES] = {offloads_to_drives, NULL, 0,
+    [NEED_FP32] = {multiplies_fp32, "in precision", precision, false},
+    [NEED_TF32] = {multiplies_tf32, "in precision", precision, false},
+    [NEED_BF16] = {multiplies_bf16, "in precision", precision, false},
+    [NEED_FP16] = {multiplies_fp16, "in precision", precision, false},
+    [NEED_FP8] = {multiplies_fp8, "in precision", precision, false},
+    [NEED_FP4] = {multiplies_fp4, "in precision", precision, false},
+    [NEED_SCALES] = {chooses_scales, "with scales of", recipe, false},
+    [NEED_BLOCKS] = {has_block_scales, "with scales of", recipe, false},
+    [NEED_PLAIN_SCALES] = {has_plain_scales, "with scales of", recipe, false},
+    [NEED_ROUGH_SUMS] = {sums_roughly, "with scales of", recipe, false},
+    [NEED_HALVES] = {is_halved, "in precision", precision, false},
+    [NEED_NVLINK] = {has_nvlink, "in nodes of", node_kind, false},
+    [NEED_FLASH1] = {attends_flash1, "with attention", attending, false},
+    [NEED_FLASH2] = {attends_flash2, "with attention", attending, false},
+    [NEED_FLASH3] = {attends_flash3, "with attention", attending, false},
+    [NEED_CUDNN] = {attends_cudnn, "with attention", attending, false},
+    [NEED_MASKED] = {has_masked, "where no layer attends under a causal mask alone", NULL, false},
+    [NEED_UNMASKED] = {has_unmasked, "with a causal mask (training.causal)", NULL, true},
+    [NEED_SMALL_HEADS] = {has_small_heads, "with heads of 128 and more", NULL, false},
+    [NEED_LARGE_HEADS] = {has_large_heads, "with heads of 128 and less", NULL, false},
+    [NEED_OFFLOAD] = {offloads, "without layout.optimizer_offload or activation_offload", NULL,
+                      false},
+    [NEED_DRIVES] = {offloads_to_drives,
                      "without offload to nvme (layout.optimizer_offload_to, "
                      "activation_offload_to)",
                      NULL, false},
-    [NEED_EXCHANGES] = {exchanges, NULL, 0, "without an all-to-all of experts or heads", NULL,
-                        true},
-    [NEED_PCIE_SWITCHES] = {has_pcie_switches, NULL, 0, "in nodes of", node_kind, false},
-    [NEED_NODES] = {has_nodes, NULL, 0, "in one node", NULL, false},
-    [NEED_TIERS] = {has_tiers, NULL, 0, "where one tier of switches joins all nodes", NULL, false},
-    [NEED_CABLES] = {has_cables, NULL, 0, "in a network of kind", fabric_kind, false},
-    [NEED_HASHED] = {hashes, NULL, 0, "with routing adaptive", NULL, false},
-    [NEED_APART] = {has_products_apart, NULL, 0, "without software.separate_projections", NULL,
-                    false},
-    [NEED_TENSOR_PIPELINES] = {pipelines_tensors, NULL, 0, "without software.tp_pipelines", NULL,
-                               false},
-    [NEED_OVERLAP] = {overlaps, NULL, 0,
-                      "where tensor- and context-parallel traffic waits for compute", NULL, true},
-    [NEED_SOFTWARE_BALANCE] = {software_balances, NULL, 0, "where layout.cp_balance is stated",
-                               NULL, false},
+    [NEED_EXCHANGES] = {exchanges, "without an all-to-all of experts or heads", NULL, true},
+    [NEED_PCIE_SWITCHES] = {meets_over_pcie, "in nodes of", node_kind, false},
+    [NEED_NODES] = {has_nodes, "in one node", NULL, false},
+    [NEED_TIERS] = {has_tiers, "where one tier of switches joins all nodes", NULL, false},
+    [NEED_CABLES] = {has_cables, "in a network of kind", fabric_kind, false},
+    [NEED_HASHED] = {hashes, "with routing adaptive", NULL, false},
+    [NEED_APART] = {has_products_apart, "without software.separate_projections", NULL, false},
+    [NEED_TENSOR_PIPELINES] = {pipelines_tensors, "without software.tp_pipelines", NULL, false},
+    [NEED_OVERLAP] = {overlaps, "where tensor- and context-parallel traffic waits for compute",
+                      NULL, true},
+    [NEED_SOFTWARE_BALANCE] = {software_balances, "where layout.cp_balance is stated", NULL, false},
 };
-
-bool circumstance_holds(enum need need, const struct configuration *c)
-{
-    const struct circumstance *of = &circumstances[need];
-    return of->holds != NULL ? of->holds(c) : of->takes(c, of->which);
-}

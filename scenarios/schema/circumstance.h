@@ -101,13 +101,10 @@ enum need {
 
 struct circumstance {
     bool (*holds)(const struct configuration *c);
-    bool (*takes)(const struct configuration *c, unsigned which); /* where holds is NULL */
-    unsigned which;    /* of the formats, or of the kernels of attention */
-    const char *lacks; /* "with pp 1" */
+    const char *lacks;                                  /* "with pp 1" */
     const char *(*name)(const struct configuration *c); /* what is there instead; NULL: nothing */
     bool of_layout; /* by keys that a search of layouts chooses: nothing is known before */
 };
 extern const struct circumstance circumstances[NEED_COUNT];
-bool circumstance_holds(enum need need, const struct configuration *c);
 
 #endif

@@ -298,7 +298,7 @@ static bool is_default(const struct value *value, const struct param *param)
 static bool lacks(const struct idle_row *row, const struct configuration *c, bool layout_open)
 {
     return !(layout_open && circumstances[row->needs].of_layout) &&
-           !circumstance_holds(row->needs, c);
+           !circumstances[row->needs].holds(c);
 }
 
 /* Has a row before this one spoken of the key? */

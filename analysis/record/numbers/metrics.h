@@ -214,7 +214,8 @@
     X(card_w, REAL, "W", card_w, TIMED, OF_STEPS, 0, "mean power of a card in a step",             \
       m->step->power.card_w)                                                                       \
     X(node_w, REAL, "W", node_w, TIMED, NO, 0,                                                     \
-      "mean power of a node in a step at its inlet, all of its cards at card_w",                   \
+      "mean power of a node in a step at its inlet: cards of ranks at card_w, those of other "     \
+      "paid GPUs idle",                                                                            \
       power_node_w(m->c, m->step->power.card_w))                                                   \
     X(energy_j_per_step, REAL, "J", energy_j_per_step, TIMED, OF_STEPS, 0,                         \
       "energy of paid_gpus in a step at the wall: nodes, leaf switches, PUE",                      \

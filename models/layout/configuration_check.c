@@ -137,7 +137,8 @@ static void check_heads(struct rule_report *r)
     uint64_t tp = r->c->layout.tp;
     if (m->attention.heads % m->attention.kv_heads != 0) {
         rule_say(r, false, "model.kv_heads",
-                 "%" PRIu64 " heads are not divisible by %" PRIu64 " key-value heads",
+                 "%" PRIu64 " heads are not divisible by %" PRIu64
+                 " key-value heads: take a divisor",
                  m->attention.heads, m->attention.kv_heads);
     }
     if (m->attention.heads % tp != 0) {
@@ -204,7 +205,9 @@ static void check_sequence(struct rule_report *r)
     }
     if (m->position == POSITION_LEARNED && m->positions_max > 0 && sequence > m->positions_max) {
         rule_say(r, false, "training.sequence",
-                 "the sequence %" PRIu64 " exceeds the %" PRIu64 " learned positions of the model",
+                 "the sequence %" PRIu64 " exceeds the %" PRIu64
+                 " learned positions of the model: take at most as many, or a larger table "
+                 "(model.positions_max)",
                  sequence, m->positions_max);
     }
 }
@@ -389,8 +392,8 @@ static void check_attention(struct rule_report *r)
                  ".precision of 16 bits or fewer",
                  name, precision->head.name);
     else if (!gpu_has_attention(&c->gpu, attention, precision->attention_peak))
-        rule_say(r, false, "training.attention", "%s has no %s attention kernel", c->gpu.name,
-                 name);
+        rule_say(r, false, "training.attention",
+                 "%s has no %s attention kernel: take auto, or math", c->gpu.name, name);
     else
         check_attention_operands(r);
 }

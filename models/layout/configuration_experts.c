@@ -52,7 +52,8 @@ static void check_groups(struct rule_report *r)
         return;
     if (m->moe.experts % groups != 0) {
         rule_say(r, false, "model.expert_groups",
-                 "%" PRIu64 " experts are not divisible by expert_groups = %" PRIu64,
+                 "%" PRIu64 " experts are not divisible by expert_groups = %" PRIu64
+                 ": take a divisor",
                  m->moe.experts, groups);
     } else if (chosen == 0 || chosen > groups) {
         rule_say(r, false, "model.groups_per_token",
@@ -62,7 +63,7 @@ static void check_groups(struct rule_report *r)
     } else if (m->moe.experts_per_token > m->moe.experts / groups * chosen) {
         rule_say(r, false, "model.groups_per_token",
                  "%" PRIu64 " groups of %" PRIu64 " experts do not hold the %" PRIu64
-                 " that a token visits",
+                 " that a token visits: take a larger groups_per_token",
                  chosen, m->moe.experts / groups, m->moe.experts_per_token);
     }
 }
@@ -110,8 +111,8 @@ static void check_shape(struct rule_report *r)
                  "%" PRIu64 " experts need moe_ffn_hidden and experts_per_token", m->moe.experts);
     } else if (m->moe.experts_per_token > m->moe.experts) {
         rule_say(r, false, "model.experts_per_token",
-                 "a token cannot visit %" PRIu64 " of %" PRIu64 " experts",
-                 m->moe.experts_per_token, m->moe.experts);
+                 "a token cannot visit %" PRIu64 " of %" PRIu64 " experts: take at most %" PRIu64,
+                 m->moe.experts_per_token, m->moe.experts, m->moe.experts);
     }
 }
 

@@ -220,7 +220,7 @@ YAML
     shows "Nothing fits: weights, gradients and optimizer alone are more than the cards hold"
     lacks "smaller batch" out # it would not help
     expect 4 plan --model llama3-8b --gpu h100-80gb-sxm --gpus 8 --global-batch 8 --sequence 2000000
-    shows "a smaller batch and sequence hold less on each"
+    shows "batch and sequence hold less on each"
     expect 4 plan --model llama3-70b --gpu a100-40gb-sxm --gpus 8 --global-batch 8 --why tp=8
     shows "it needs"
     shows "memory ends on rank"
@@ -253,6 +253,28 @@ YAML
     jq -e '.layouts | length > 0' out
     expect 0 plan --model gpt2-1.5b --gpu a100-80gb-sxm
     shows "sequence 1,024"
+}
+
+@test "plan: a rule that every layout breaks is named, by every door" {
+    gpt2="--model gpt2-124m --gpu h100-80gb-sxm --gpus 8 --global-batch 64 --sequence 4096"
+    # shellcheck disable=SC2086
+    expect 4 plan $gpt2
+    shows "Every layout breaks one rule, training.sequence: the sequence 4096 exceeds the 1024 learned"
+    # shellcheck disable=SC2086
+    expect 4 plan $gpt2 --json
+    fits_schema
+    jq -e '.broken | .rule == "training.sequence" and (.sentence | contains("take at most as many"))' out
+    jq -e '.broken.layouts == .searched and .rejected.rule == .searched' out
+    # shellcheck disable=SC2086
+    expect 4 plan $gpt2 --launch megatron
+    said "training.sequence"
+    # shellcheck disable=SC2086
+    expect 4 plan $gpt2 --vary cluster.gpus=8,16 --json
+    fits_schema
+    jq -e '[.machines[].missed] == ["rule", "rule"]' out
+    expect 4 plan --model gpt2-124m --gpu h100-80gb-sxm --set layout.tp=8
+    shows "layout.tp: 12 attention heads are not divisible by tp = 8."
+    shows "search holds this key"
 }
 
 @test "plan: wrong lines" {

@@ -23,6 +23,7 @@
 #include "analysis/plan/search/search_terms.h"
 #include "analysis/tell/document/document_lines.h"
 #include "analysis/tell/report/report_plan.h"
+#include "analysis/tell/report/report_why.h"
 #include "scenarios/language/inputs.h"
 #include "sim/plural.h"
 #include "sim/pool.h"
@@ -160,8 +161,12 @@ static int print_launch(const struct plan_command *p)
 {
     const struct launch_kind *kind = launch_kinds[p->arguments->output.launch];
     struct launch_text text = {0};
-    if (p->search->leader_count == 0)
+    if (p->search->leader_count == 0) {
+        const char *why = report_why_nothing(p->arena, p->search);
+        fprintf(p->session->notes, "orrery plan: %s\n",
+                why != NULL ? why : "no layout that fits meets the terms");
         return EXIT_NOTHING_FITS;
+    }
     write_launch(p, kind, &text);
     for (uint32_t i = 0; i < text.note_count; i++)
         fprintf(p->session->notes, "%s: %s: %s\n",

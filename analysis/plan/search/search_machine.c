@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/plan/search/search_broken.h"
 #include "analysis/plan/search/search_terms.h"
 #include "analysis/plan/search/search_weeks.h"
 
@@ -14,8 +15,12 @@ void search_machine_keep(struct arena *arena, struct search_machine *m, const st
     m->card_bytes = s->base->gpu.hbm.usable_bytes;
     m->found = s->leader_count > 0;
     m->near = s->has_near;
-    if (!m->found && !m->near)
+    if (!m->found && !m->near) {
+        struct search_broken broken;
+        search_broken_find(s, &broken);
+        m->rule = broken.key;
         return;
+    }
     m->leader = search_weeks_keep(arena, m->found ? &s->leaders[0] : &s->near);
     m->missed = search_terms_broken(&s->question.terms, &m->leader);
 }
@@ -24,7 +29,10 @@ const char *search_machine_missed(const struct search_machine *m)
 {
     if (m->found)
         return NULL;
-    return m->too_many ? "gpus" : m->near ? search_fate_names[m->missed] : "memory";
+    return m->too_many       ? "gpus"
+           : m->near         ? search_fate_names[m->missed]
+           : m->rule != NULL ? search_fate_names[FATE_RULE]
+                             : "memory";
 }
 
 /* Tokens a second, those that are kept where failures were played. */

@@ -13,6 +13,7 @@ struct search_machine {
     bool found;              /* a layout fits and keeps the terms: `leader` */
     bool near;               /* one fits, and none keeps the terms: `leader` is the fastest */
     enum search_fate missed; /* the term that `near` misses; FATE_OPEN: it was found */
+    const char *rule;        /* the key that most layouts break, where each breaks a rule */
     bool stopped;
     bool unbeaten, first; /* no other is as fast and as cheap a token; the best by the objective */
     struct search_leader leader;
@@ -36,7 +37,7 @@ struct search_machines {
 /* Takes over what a search of this machine found, into `arena`. */
 void search_machine_keep(struct arena *arena, struct search_machine *machine,
                          const struct search *search);
-/* "deadline", "budget", "gpus", "memory"; NULL: it was found. */
+/* "deadline", "budget", "gpus", "rule", "memory"; NULL: it was found. */
 const char *search_machine_missed(const struct search_machine *machine);
 /* Which are unbeaten, which is the first; and the front of all, where it was asked for. */
 void search_machines_rank(struct arena *arena, struct search_machines *machines);

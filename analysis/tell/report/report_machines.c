@@ -109,9 +109,12 @@ static struct fact *show_row(struct fact *rows, const struct search_machine *m,
 static void show_machine(struct fact *rows, const struct search_machine *m)
 {
     const char *missed = search_machine_missed(m);
-    struct fact *o = show_row(rows, m, m->found || m->near ? &m->leader : NULL,
-                              1.0 - m->leader.peak_reserved_bytes / m->card_bytes,
-                              m->too_many ? "not searched" : "nothing fits");
+    struct fact *o =
+        show_row(rows, m, m->found || m->near ? &m->leader : NULL,
+                 1.0 - m->leader.peak_reserved_bytes / m->card_bytes,
+                 m->too_many       ? "not searched"
+                 : m->rule != NULL ? arena_format(rows->arena, "breaks a rule (%s)", m->rule)
+                                   : "nothing fits");
     document_word(o, ".mark", m->first ? "1" : m->unbeaten ? "*" : "");
     document_word(o, ".missed", missed != NULL ? missed : "");
 }

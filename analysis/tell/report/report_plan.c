@@ -10,7 +10,6 @@
 #include "analysis/tell/report/report.h"
 #include "analysis/tell/report/report_layouts.h"
 #include "analysis/tell/report/report_why.h"
-#include "models/plan/trial.h"
 #include "sim/units.h"
 
 enum {
@@ -72,7 +71,7 @@ static const char first_lines[] =
     "12}{end}" REPORT_WEEKS_LINES TRAINING
     "{each .largest}  {if row = 1}time     {else}         {end} {.part<13} {.seconds>9} "
     "{.seconds/step_time_s>7}\n{end}\nTo run it: {.line:raw}\n{end}{if "
-    ".nothing}\n{.nothing}\n{end}";
+    ".nothing}\n{wrap .nothing 0}{end}";
 static const char near_lines[] =
     "{each .near}\nNo layout that fits meets the terms. The fastest that fits takes "
     "{step_time_s} a step:\n  {wrap .words 2}" REPORT_WEEKS_LINES TRAINING
@@ -343,38 +342,6 @@ static void show_near(struct fact *in, const struct search *search,
                            search->base->training.tokens * terms->budget_usd / near->training_usd));
 }
 
-/* Does the state of some legal layout leave room on a card? Else no batch is small enough. */
-static bool any_state_fits(const struct search *search)
-{
-    const double usable_bytes = trial_usable_bytes(search->base, search->question.headroom_ratio);
-    for (uint32_t i = 0; i < search->row_count; i++) {
-        struct configuration c;
-        if (search->rows[i].fate == FATE_RULE)
-            continue;
-        plan_layout_apply(search->base, &search->rows[i].layout, &c);
-        if (trial_state_may_fit(&c, usable_bytes))
-            return true;
-    }
-    return false;
-}
-
-/* NULL: something leads, or fits. */
-static const char *nothing(const struct search *search)
-{
-    return search->leader_count > 0 || search->has_near ? NULL
-           : search->stopped                            ? "Stopped before a layout was found."
-           : search->row_count == 0 ? "No layout has the keys that are held: tp x pp x cp x dp is "
-                                      "the number of GPUs."
-           : search->counts.fates[FATE_RULE] == search->row_count
-               ? "Every layout breaks a rule: --why KEY=VALUE names it."
-           : any_state_fits(search)
-               ? "Nothing fits. --why KEY=VALUE says what a layout lacks; more GPUs, a larger "
-                 "card, or a smaller batch and sequence hold less on each."
-               : "Nothing fits: weights, gradients and optimizer alone are more than the cards "
-                 "hold, whatever the batch and the sequence. More GPUs share them, larger cards "
-                 "hold more; --why KEY=VALUE says what a layout lacks.";
-}
-
 static void set_pareto(struct fact *in, const struct search *s)
 {
     struct fact *ranks = document_array(in, "pareto");
@@ -455,7 +422,7 @@ static void set_leaders(struct fact *o, const struct plan_told *told)
     } else if (s->has_near) {
         show_near(o, s, told->larger);
     }
-    document_word(o, ".nothing", nothing(s));
+    report_why_nothing_facts(o, s);
     document_word(o, ".weeks_error", s->weeks_error.text);
     document_flag(o, ".guessed", any_guessed(s));
     document_word(o, ".order", any ? measured_order(o->arena, s) : NULL);

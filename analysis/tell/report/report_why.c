@@ -1,10 +1,14 @@
 #include "analysis/tell/report/report_why.h"
 
 #include <math.h>
+#include <string.h>
 
+#include "analysis/output/text/format.h"
+#include "analysis/plan/search/search_broken.h"
 #include "analysis/plan/search/search_own.h"
 #include "analysis/plan/search/search_weeks.h"
 #include "analysis/tell/report/report_layouts.h"
+#include "models/plan/trial.h"
 #include "sim/units.h"
 
 const char report_why_lines[] =
@@ -183,4 +187,79 @@ void report_why(struct fact *in, const struct search *search, const struct searc
         document_real(overflow, ".least_bytes", IN_BYTES, least_bytes(v->row));
         set_failure(overflow, &v->overflow);
     }
+}
+
+/* Does the state of some legal layout leave room on a card? Else no batch is small enough. */
+static bool any_state_fits(const struct search *search)
+{
+    const double usable_bytes = trial_usable_bytes(search->base, search->question.headroom_ratio);
+    for (uint32_t i = 0; i < search->row_count; i++) {
+        struct configuration c;
+        if (search->rows[i].fate == FATE_RULE)
+            continue;
+        plan_layout_apply(search->base, &search->rows[i].layout, &c);
+        if (trial_state_may_fit(&c, usable_bytes))
+            return true;
+    }
+    return false;
+}
+
+/* Does the key keep its value, though a search may choose it? */
+static bool is_held(const struct search *search, const char *key)
+{
+    static const char section[] = "layout.";
+    bool held = false;
+    for (unsigned i = 0; i < PLAN_AXIS_COUNT && !held; i++)
+        held = (search->question.held >> i & 1u) != 0 &&
+               strncmp(key, section, strlen(section)) == 0 &&
+               strcmp(key + strlen(section), plan_axis_names[i]) == 0;
+    return held;
+}
+
+static const char *broken_words(struct arena *arena, const struct search *search,
+                                const struct search_broken *b)
+{
+    if (b->same)
+        return arena_format(arena, "Every layout breaks one rule, %s: %s.%s", b->key, b->sentence,
+                            is_held(search, b->key) ? " The search holds this key: leave it open."
+                                                    : "");
+    return arena_format(arena,
+                        "Every layout breaks a rule, and %s of %s break one of %s, as this does "
+                        "(%s): %s. --why KEY=VALUE names those of others.",
+                        format_count(b->count).s, format_count(search->row_count).s, b->key,
+                        report_layout_short(arena, &b->row->layout), b->sentence);
+}
+
+const char *report_why_nothing(struct arena *arena, const struct search *search)
+{
+    struct search_broken broken;
+    if (search->leader_count > 0 || search->has_near)
+        return NULL;
+    if (search->stopped)
+        return "Stopped before a layout was found.";
+    if (search->row_count == 0)
+        return "No layout has the keys that are held: tp x pp x cp x dp is the number of GPUs.";
+    search_broken_find(search, &broken);
+    if (broken.known)
+        return broken_words(arena, search, &broken);
+    return any_state_fits(search)
+               ? "Nothing fits. --why KEY=VALUE says what a layout lacks; more GPUs, a larger "
+                 "card, or a smaller batch and sequence hold less on each."
+               : "Nothing fits: weights, gradients and optimizer alone are more than the cards "
+                 "hold, whatever the batch and the sequence. More GPUs share them, larger cards "
+                 "hold more; --why KEY=VALUE says what a layout lacks.";
+}
+
+void report_why_nothing_facts(struct fact *in, const struct search *search)
+{
+    struct search_broken broken;
+    search_broken_find(search, &broken);
+    struct fact *o = document_object_if(broken.known, in, "broken");
+    document_word(in, ".nothing", report_why_nothing(in->arena, search));
+    if (o == NULL)
+        return;
+    document_word(o, "rule", broken.key);
+    document_word(o, "sentence", arena_text(in->arena, broken.sentence));
+    document_count(o, "layouts", broken.count);
+    report_layout_facts(document_object(o, "layout"), &broken.row->layout);
 }

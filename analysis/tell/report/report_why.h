@@ -12,4 +12,9 @@ void report_why(struct fact *in, const struct search *search, const struct searc
                 const char *asked);
 extern const char report_why_lines[];
 
+/* Why a search has no layout to tell, in a sentence or two; NULL: something leads, or fits. */
+const char *report_why_nothing(struct arena *arena, const struct search *search);
+/* The same as facts: `broken` is the rule that most layouts break, where each breaks one. */
+void report_why_nothing_facts(struct fact *in, const struct search *search);
+
 #endif

@@ -112,8 +112,10 @@ static void test_sequence(void **state)
     c.model.positions_max = 128;
     only(&c, false, NULL, NULL);
     c.model.positions_max = 1;
-    only(&c, false, "training.sequence",
-         "the sequence 128 exceeds the 1 learned positions of the model");
+    only(
+        &c, false, "training.sequence",
+        "the sequence 128 exceeds the 1 learned positions of the model: take at most as many, or a "
+        "larger table (model.positions_max)");
     c.model.positions_max = 0; /* as many as there are */
     only(&c, false, NULL, NULL);
 }
@@ -281,7 +283,8 @@ static void test_what_tp_splits(void **state)
 {
     struct configuration c = sized(1, 1, 1, 1, 1);
     c.model.attention.kv_heads = 3;
-    only(&c, false, "model.kv_heads", "8 heads are not divisible by 3 key-value heads");
+    only(&c, false, "model.kv_heads",
+         "8 heads are not divisible by 3 key-value heads: take a divisor");
     c = sized(16, 1, 1, 1, 1);
     c.cluster.node.gpus = 16;
     c.cluster.nodes = 1;
@@ -417,7 +420,8 @@ static void test_machine(void **state)
     struct configuration c = sized(1, 1, 1, 1, 1);
     c.gpu.name = "card";
     c.training.attention = ATTENTION_FLASH3;
-    only(&c, false, "training.attention", "card has no flash3 attention kernel");
+    only(&c, false, "training.attention",
+         "card has no flash3 attention kernel: take auto, or math");
     c.training.precision = precision_find("fp32");
     only(&c, false, "training.attention",
          "no flash3 attention kernel takes fp32: set training.attention=math, or a training"

@@ -41,14 +41,16 @@ double power_node_w(const struct configuration *c, double card_w)
 void power_job_of(const struct configuration *c, double step_w, struct power_job *out)
 {
     struct rental rental;
-    *out = (struct power_job){NAN, NAN, NAN, NAN};
+    *out = (struct power_job){NAN, NAN, NAN, NAN, NAN};
     if (!(c->cluster.node.power.conversion_ratio > 0.0))
         return;
     rental_of(c, &rental);
     const double ranks = (double)configuration_ranks(c), paid = (double)rental.paid_gpus;
     const double idle_w = power_wall_w(c, c->gpu.power.idle_w);
     const double standing_w = power_wall_w(c, gpu_power_static_w(&c->gpu));
+    const double most_w = power_wall_w(c, c->gpu.power.cap_w);
     *out = (struct power_job){.step_w = step_w,
+                              .most_w = ranks * most_w + (paid - ranks) * idle_w,
                               .standing_w = ranks * standing_w + (paid - ranks) * idle_w,
                               .idle_w = paid * idle_w,
                               .spare_w = (double)rental.spare_gpus * idle_w};

@@ -18,6 +18,7 @@ double power_node_w(const struct configuration *c, double card_w);
  * (rental.h) idle. NAN: the node's conversion is 0, not stated. */
 struct power_job {
     double step_w;     /* mean of a step: whoever plays one fills it */
+    double most_w;     /* cards of ranks at their cap, which holds in a step */
     double standing_w; /* processes are up and wait: contexts are open, cards at static power */
     double idle_w;     /* no process */
     double spare_w;    /* of one spare that stands by under power */

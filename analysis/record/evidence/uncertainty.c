@@ -15,6 +15,9 @@
 static const double insignificant = 1e-6; /* an elasticity below this is no effect */
 static const double farthest = 12.0;      /* standard deviations, on either side */
 
+enum {
+    CAPPED_STEPS = 200 /* of Simpson's rule: even */
+};
 struct simulated {
     bool known, fits;
     double step_s, wall_w, node_w;
@@ -80,6 +83,13 @@ static double spread_of(const struct uncertain_draw *draws, uint32_t count)
     return count > 1 ? sqrt(square / (count - 1)) : 0.0;
 }
 
+static struct drawn_power most_power(const struct configuration *c)
+{
+    struct power_job job;
+    power_job_of(c, NAN, &job);
+    return (struct drawn_power){log(job.most_w), log(power_node_w(c, c->gpu.power.cap_w))};
+}
+
 bool uncertainty_draw(struct arena *arena, const struct scenario *scenario,
                       const struct uncertainty_options *how, struct uncertain_step *out,
                       struct error *error)
@@ -101,6 +111,7 @@ bool uncertainty_draw(struct arena *arena, const struct scenario *scenario,
     out->draws = ARENA_ARRAY(arena, struct uncertain_draw, how->draw_count);
     out->power = ARENA_ARRAY(arena, struct drawn_power, how->draw_count);
     out->power_log_spread = power_error_log_spread(&scenario->configuration);
+    out->most = most_power(&scenario->configuration);
     for (uint32_t i = 0; i < how->draw_count; i++) {
         out->draws[i] =
             (struct uncertain_draw){log(s[i + 1].step_s), s[i + 1].fits, 1.0 / how->draw_count};
@@ -119,15 +130,41 @@ struct mixture {
     const struct uncertain_draw *draws; /* of whose log_step it is */
     uint32_t count;
     double spread, probability;
+    /* The rest is of energy: the log of power beside that of time, with its own spread and most. */
+    const struct drawn_power *power;
+    double power_spread, most;
 };
+
+/* Probability that min(power, most) x time lies below `x`, in logs, both normal around a draw:
+ * Simpson's rule over the errors of power that the cap lets pass, and the others at the cap. */
+static double capped_below(const struct mixture *m, double time, double power, double x)
+{
+    const double ends = 9.0, highest = (m->most - power) / m->power_spread; /* 1e-19 is beyond */
+    if (highest > ends)
+        return normal_below((x - power - time) / hypot(m->spread, m->power_spread));
+    const double step = (fmax(highest, -ends) + ends) / CAPPED_STEPS;
+    double sum = 0.0;
+    for (unsigned i = 0; i <= CAPPED_STEPS; i++) {
+        const double z = -ends + step * i,
+                     sides = i == 0 || i == CAPPED_STEPS ? 1.0 : 2.0 + 2.0 * (i % 2);
+        sum += sides * exp(-0.5 * z * z) *
+               normal_below((x - power - m->power_spread * z - time) / m->spread);
+    }
+    const double within = sum * step / 3.0 / sqrt(2.0 * acos(-1.0));
+    return within + normal_below(-highest) * normal_below((x - m->most - time) / m->spread);
+}
 
 /* How much more than the probability lies below `x`. */
 static double mixture_excess(double x, void *context)
 {
     const struct mixture *m = context;
     double below = 0.0;
-    for (uint32_t i = 0; i < m->count; i++)
-        below += m->draws[i].weight * normal_below((x - m->draws[i].log_step) / m->spread);
+    for (uint32_t i = 0; i < m->count; i++) {
+        const struct uncertain_draw *d = &m->draws[i];
+        below += d->weight * (m->power == NULL
+                                  ? normal_below((x - d->log_step) / m->spread)
+                                  : capped_below(m, d->log_step, m->power[i].log_wall_w, x));
+    }
     return below - m->probability;
 }
 
@@ -135,7 +172,8 @@ static double mixture_excess(double x, void *context)
 static double mixture_quantile(const struct uncertain_draw *draws, uint32_t count, double spread,
                                double probability)
 {
-    struct mixture mixture = {draws, count, spread, probability};
+    struct mixture mixture = {
+        .draws = draws, .count = count, .spread = spread, .probability = probability};
     double low = INFINITY, high = -INFINITY;
     for (uint32_t i = 0; i < count; i++) {
         low = fmin(low, draws[i].log_step);
@@ -150,35 +188,46 @@ double uncertainty_step_s(const struct uncertain_step *step, double probability)
     return exp(mixture_quantile(step->draws, step->draw_count, step->own.log_spread, probability));
 }
 
-/* The same of what a draw has in place of the time of its step. */
-static double quantile_of(const struct uncertain_step *step, bool energy, double probability)
+static bool power_known(const struct uncertain_step *step, bool wall)
 {
-    const double own = step->own.log_spread, of_power = step->power_log_spread;
-    const double spread = energy ? hypot(own, of_power) : of_power;
-    struct arena *arena = arena_create();
-    struct uncertain_draw *draws = ARENA_ARRAY(arena, struct uncertain_draw, step->draw_count);
     bool known = true;
-    for (uint32_t i = 0; i < step->draw_count; i++) {
-        const struct drawn_power *power = &step->power[i];
-        draws[i] = step->draws[i];
-        draws[i].log_step =
-            energy ? power->log_wall_w + step->draws[i].log_step : power->log_node_w;
-        known &= isfinite(draws[i].log_step);
-    }
-    const double log_value =
-        known ? mixture_quantile(draws, step->draw_count, spread, probability) : NAN;
-    arena_destroy(arena);
-    return exp(log_value);
+    for (uint32_t i = 0; i < step->draw_count; i++)
+        known &= isfinite(wall ? step->power[i].log_wall_w : step->power[i].log_node_w);
+    return known;
 }
 
+/* Errors that would lift cards above their cap leave them at it: the lower values stay where they
+ * are, so a quantile is that of the errors alone, or the most. */
 double uncertainty_node_w(const struct uncertain_step *step, double probability)
 {
-    return quantile_of(step, false, probability);
+    if (!power_known(step, false))
+        return NAN;
+    struct arena *arena = arena_create();
+    struct uncertain_draw *draws = ARENA_ARRAY(arena, struct uncertain_draw, step->draw_count);
+    for (uint32_t i = 0; i < step->draw_count; i++) {
+        draws[i] = step->draws[i];
+        draws[i].log_step = step->power[i].log_node_w;
+    }
+    const double log_w =
+        mixture_quantile(draws, step->draw_count, step->power_log_spread, probability);
+    arena_destroy(arena);
+    return exp(fmin(log_w, step->most.log_node_w));
 }
 
 double uncertainty_energy_j(const struct uncertain_step *step, double probability)
 {
-    return quantile_of(step, true, probability);
+    struct mixture m = {step->draws, step->draw_count,       step->own.log_spread, probability,
+                        step->power, step->power_log_spread, step->most.log_wall_w};
+    double low = INFINITY, high = -INFINITY;
+    if (!power_known(step, true))
+        return NAN;
+    for (uint32_t i = 0; i < m.count; i++) {
+        const double log_j = fmin(m.power[i].log_wall_w, m.most) + m.draws[i].log_step;
+        low = fmin(low, log_j);
+        high = fmax(high, log_j);
+    }
+    const double far = farthest * hypot(m.spread, m.power_spread);
+    return exp(statistics_root(mixture_excess, &m, low - far, high + far));
 }
 
 double uncertainty_fits_ratio(const struct uncertain_step *step)

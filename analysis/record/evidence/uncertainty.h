@@ -40,6 +40,8 @@ struct uncertain_step {
     struct uncertain_draw *draws;
     struct drawn_power *power; /* by draw */
     double power_log_spread;   /* the own error of power, independent of that of time */
+    /* What cards at their cap leave: no power lies above, the own error included. */
+    struct drawn_power most;
     uint32_t draw_count;
 };
 /* Everything lives in `arena`. False with a sentence when a step cannot be simulated. */
@@ -50,7 +52,8 @@ bool uncertainty_draw(struct arena *arena, const struct scenario *scenario,
 /* Step time that is not passed with this probability, the model's own error included. */
 double uncertainty_step_s(const struct uncertain_step *step, double probability);
 /* The same of the mean power of a node at its inlet, and of the energy of a step at the wall: power
- * x time, each with its own error. NAN: power is not known. */
+ * x time, each with its own error, and power no more than with cards at their cap. NAN: power is
+ * not known. */
 double uncertainty_node_w(const struct uncertain_step *step, double probability);
 double uncertainty_energy_j(const struct uncertain_step *step, double probability);
 double uncertainty_fits_ratio(const struct uncertain_step *step);

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "analysis/record/evidence/uncertainty.h"
+#include "models/layout/power_wall.h"
+#include "sim/random.h"
 #include "tests/test.h"
 
 #define REST                                                                                       \
@@ -135,6 +137,7 @@ static void test_power_by_hand(void **state)
     struct uncertain_step one = {.draws = &sure,
                                  .power = &one_power,
                                  .power_log_spread = 0.04,
+                                 .most = {INFINITY, INFINITY},
                                  .draw_count = 1,
                                  .own = {.log_spread = 0.03}};
     /* Power alone, and power x time with both errors: .05. */
@@ -178,6 +181,68 @@ static void test_error_of_power(void **state)
             assert_true(exp(step.power[k].log_node_w) < 8.0 * 2.0 * c->gpu.power.cap_w);
             assert_true(k == 0 || step.power[k].log_wall_w != step.power[0].log_wall_w);
         }
+        scenario_destroy(s);
+    }
+    arena_destroy(arena);
+}
+
+/* Cards hold their cap in a step, so no percentile of W passes that of cards at it: for a step that
+ * draws .9, 1 or 1.1 of it in the median, with errors of power of 1 to 20 %. Energy is
+ * power x time: no more than the free error makes it, and counted again by drawing both errors. */
+static void test_no_power_above_the_cap(void **state)
+{
+    static const double shares[] = {0.9, 1.0, 1.1}, spreads[] = {0.01, 0.04, 0.2},
+                        times[] = {0.03, 0.06};
+    const double most = 7.0;
+    struct arena *arena = arena_create();
+    struct random_stream *stream = random_create(arena, 1, 2, "cap");
+    for (unsigned i = 0; i < 18; i++) {
+        struct uncertain_draw sure = {1.0, true, 1.0};
+        const double log_w = most + log(shares[i % 3]);
+        struct drawn_power power = {log_w, log_w};
+        struct uncertain_step step = {.draws = &sure,
+                                      .power = &power,
+                                      .power_log_spread = spreads[i / 3 % 3],
+                                      .most = {most, most},
+                                      .draw_count = 1,
+                                      .own = {.log_spread = times[i / 9]}};
+        struct uncertain_step freely = step;
+        freely.most = (struct drawn_power){INFINITY, INFINITY};
+        for (double p = 0.1; p < 0.95; p += 0.4) {
+            const double w = uncertainty_node_w(&step, p), j = uncertainty_energy_j(&step, p);
+            near(w, fmin(uncertainty_node_w(&freely, p), exp(most)), 1e-9 * w);
+            assert_true(j <= uncertainty_energy_j(&freely, p) * (1.0 + 1e-6));
+            unsigned below = 0;
+            const unsigned draws = 20000;
+            for (unsigned k = 0; k < draws; k++)
+                below += fmin(log_w + step.power_log_spread * random_normal(stream), most) + 1.0 +
+                             step.own.log_spread * random_normal(stream) <=
+                         log(j);
+            /* Five standard errors. */
+            near((double)below / draws, p, 5.0 * sqrt(p * (1.0 - p) / draws));
+        }
+    }
+    arena_destroy(arena);
+}
+
+/* Of simulated steps, by a card whose cap binds. */
+static void test_caps_of_simulated_steps(void **state)
+{
+    static const char *const clusters[] = {"gpu: h100-80gb-sxm",
+                                           "gpu: {name: h100-80gb-sxm, power: 500W}",
+                                           "gpu: a100-80gb-sxm", "gpu: b200-180gb-sxm"};
+    struct arena *arena = arena_create();
+    for (unsigned i = 0; i < sizeof clusters / sizeof *clusters; i++) {
+        char text[512];
+        snprintf(text, sizeof text, "cluster: {%s, gpus: 8}\n" REST, clusters[i]);
+        struct scenario *s = read(text);
+        const struct configuration *c = &s->configuration;
+        struct uncertain_step step = draw(arena, s, 16, 2, 7);
+        const double most_w = power_node_w(c, c->gpu.power.cap_w);
+        near(exp(step.most.log_node_w), most_w, 1e-9 * most_w);
+        near(exp(step.most.log_wall_w), most_w, 1e-9 * most_w); /* one node without PUE */
+        for (double p = 0.1; p < 0.95; p += 0.4)
+            assert_true(uncertainty_node_w(&step, p) <= most_w * (1.0 + 1e-12));
         scenario_destroy(s);
     }
     arena_destroy(arena);
@@ -256,6 +321,8 @@ int main(void)
         cmocka_unit_test(test_intervals_by_hand),
         cmocka_unit_test(test_power_by_hand),
         cmocka_unit_test(test_error_of_power),
+        cmocka_unit_test(test_no_power_above_the_cap),
+        cmocka_unit_test(test_caps_of_simulated_steps),
         cmocka_unit_test(test_against_itself_and_a_slower_one),
         cmocka_unit_test(test_influences_add_up),
     };

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analysis/output/text/version.h"
-#include "analysis/study/study_idle.h"
+#include "analysis/study/study_warnings.h"
 #include "models/layout/announced.h"
 #include "sim/check.h"
 #include "sim/random.h"
@@ -35,14 +35,7 @@ bool study_measures(const struct study *study, unsigned metric)
 
 const char *study_label(struct arena *arena, const struct study *study, size_t point)
 {
-    const char *label = "";
-    for (unsigned k = 0; k < study->vary_count; k++) {
-        const struct vary *vary = &study->varies[k];
-        size_t index = study_vary_index(study->varies, study->vary_count, k, point);
-        label = arena_format(arena, "%s%s%s=%s", label, k ? ", " : "", vary->key,
-                             vary->values[index].text);
-    }
-    return label;
+    return study_vary_label(arena, study->varies, study->vary_count, point);
 }
 
 static bool read_varies(struct study *study, struct error *error)
@@ -127,7 +120,6 @@ struct planning {
     struct study *study;
     unsigned char *misread; /* by point: bit k where the word of key k is wrong by itself */
     size_t legal;           /* points so far */
-    struct study_idle *idle;
 };
 
 static const char *refusal_of(const struct study *study, const struct scenario *scenario)
@@ -187,7 +179,7 @@ static bool read_point(struct planning *plan, size_t point, struct error *error)
         study->points[study->one_step ? 0 : point].chosen = chosen;
     }
     if (refusal == NULL)
-        study_idle_see(plan->idle, point, scenario);
+        study_warnings_see(study->warnings, point, scenario, 0);
     bool good = refusal != NULL || take_legal(plan, point, scenario, error);
     scenario_destroy(scenario);
     return good;
@@ -230,17 +222,16 @@ static bool find_wrong_value(const struct planning *plan, size_t *point)
 
 static bool read_points(struct study *study, FILE *notes, bool colour, struct error *error)
 {
-    struct planning plan = {.study = study,
-                            .misread = ARENA_ARRAY(study->arena, unsigned char, study->point_count),
-                            .idle = study_idle_create(study->arena, study->varies,
-                                                      study->vary_count, study->point_count)};
+    struct planning plan = {
+        .study = study, .misread = ARENA_ARRAY(study->arena, unsigned char, study->point_count)};
+    study->warnings = study_warnings_create(study->arena, study->varies, study->vary_count);
     size_t wrong = 0;
     for (size_t p = 0; p < study->point_count; p++)
         if (!read_point(&plan, p, error))
             return false;
     if (find_wrong_value(&plan, &wrong) || plan.legal == 0)
         return reject(study, wrong, notes, colour, error);
-    study_idle_tell(plan.idle, notes, colour);
+    study_warnings_tell(study->warnings, plan.legal, notes, colour);
     return true;
 }
 

@@ -23,6 +23,8 @@
 #include "models/job/player/job.h"
 #include "scenarios/assemble/scenario.h"
 
+struct study_warnings;
+
 /* How people read a metric: by its unit in the list of metrics (record/numbers/metrics.h). */
 enum study_unit {
     METRIC_IN_PLAIN, /* a count, tokens: as the name says */
@@ -92,6 +94,7 @@ struct study {
     enum study_metric objective;
     struct study_point *points;
     size_t point_count;
+    struct study_warnings *warnings; /* of the points as they were read; NULL: recalled */
 };
 /* Reads the scenario with the values of every point. Points that break a rule get a refusal and are
  * not played. False with a sentence when no point is left, or when a value is wrong by itself (a
@@ -121,13 +124,15 @@ size_t study_refused(const struct study *study); /* points in all */
 /* The points that can be played in the order in which lists show them: of the grid, or with `top`
  * the best `top` of them, best first (what has no value last). Returns how many. */
 size_t study_order(const struct study *study, size_t top, size_t **out);
+/* The point that misses the card by least, of those that do not fit; SIZE_MAX: none. */
+size_t study_nearest(const struct study *study);
 /* No point has more than one replication: there is nothing to say about a spread. */
 bool study_single(const struct study *study);
 void study_summarise(struct arena *arena, const struct study_point *point, enum study_metric m,
                      struct summary *out);
 /* Enough replications of this point? `target`: how many it should have next. */
 bool study_enough(const struct study *study, const struct study_point *point, size_t *target);
-/* "checkpoint.interval=30min, recovery.spares=4" */
+/* study_vary_label of it */
 const char *study_label(struct arena *arena, const struct study *study, size_t point);
 
 /* Plays one point to its end, from the replications that it already has (a resumed study); what
@@ -138,6 +143,12 @@ struct study_player;
 struct study_player *study_player_create(struct study *study);
 void study_player_destroy(struct study_player *player);
 bool study_play(struct study_player *player, size_t point, struct error *error);
+/* Prints the warnings that are known of the weeks of the points that were played: tainted
+ * checkpoints, and replications that were given up. */
+void study_player_tell(const struct study_player *player, FILE *notes, bool colour);
+/* Simulates a step of the point that the report names, the best or the nearest that does not fit,
+ * and prints what late_warnings_of_step finds: to try all would take longer than the study. */
+void study_tell_step(const struct study *study, FILE *notes, bool colour);
 
 /* Where the objective is best. */
 struct study_optimum {

@@ -1,35 +1,14 @@
 /* Which points lists show and in what order, and why the others are not among them. */
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
 #include "analysis/study/study.h"
+#include "analysis/study/study_warnings.h"
 #include "sim/check.h"
 
 enum {
     REASON_MAX = 64 /* the rest is counted with the last */
 };
-
-static const char *after_number(const char *text)
-{
-    while (isdigit((unsigned char)*text) || *text == '.' || *text == ',')
-        text++;
-    return text;
-}
-
-/* Do two sentences differ in their numbers alone? */
-static bool same_reason(const char *a, const char *b)
-{
-    while (*a && *b) {
-        if (isdigit((unsigned char)*a) && isdigit((unsigned char)*b)) {
-            a = after_number(a);
-            b = after_number(b);
-        } else if (*a++ != *b++) {
-            return false;
-        }
-    }
-    return *a == *b;
-}
 
 size_t study_reasons(const struct study *study, struct study_reason **out)
 {
@@ -40,7 +19,7 @@ size_t study_reasons(const struct study *study, struct study_reason **out)
         size_t i = 0;
         if (text == NULL)
             continue;
-        while (i < count && !same_reason(reasons[i].text, text))
+        while (i < count && !study_warnings_alike(reasons[i].text, text))
             i++;
         if (i == REASON_MAX)
             i--;
@@ -58,6 +37,19 @@ size_t study_refused(const struct study *study)
     for (size_t p = 0; p < study->point_count; p++)
         refused += study->points[p].refusal != NULL;
     return refused;
+}
+
+size_t study_nearest(const struct study *study)
+{
+    size_t nearest = SIZE_MAX;
+    for (size_t p = 0; p < study->point_count; p++) {
+        const struct study_shortage *shortage = &study->points[p].shortage;
+        if (shortage->tensor != NULL &&
+            (nearest == SIZE_MAX ||
+             shortage->short_bytes < study->points[nearest].shortage.short_bytes))
+            nearest = p;
+    }
+    return nearest;
 }
 
 bool study_single(const struct study *study)

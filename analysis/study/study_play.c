@@ -3,9 +3,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/record/evidence/late_warnings.h"
 #include "analysis/record/numbers/cost.h"
 #include "analysis/record/numbers/result.h"
 #include "analysis/study/study.h"
+#include "analysis/study/study_warnings.h"
 #include "models/step/simulate/step.h"
 #include "sim/check.h"
 #include "sim/pool.h"
@@ -20,6 +22,8 @@ struct study_player {
     struct scenario *held;              /* whose configuration they borrow */
     size_t conditions_point;
     double of_step[METRIC_COUNT]; /* metrics of one step under them; NAN: others */
+    struct study_warnings *late;  /* of points of weeks */
+    size_t warned_of;             /* points */
 };
 /* One point on its way. */
 struct playing {
@@ -29,13 +33,20 @@ struct playing {
     struct job_spec job;
     size_t first; /* replication of this batch */
     size_t count;
+    enum job_end *ends; /* of weeks, by replication */
 };
 
 struct study_player *study_player_create(struct study *study)
 {
     struct study_player *player = ARENA_NEW(study->arena, struct study_player);
     player->study = study;
+    player->late = study_warnings_create(study->arena, study->varies, study->vary_count);
     return player;
+}
+
+void study_player_tell(const struct study_player *player, FILE *notes, bool colour)
+{
+    study_warnings_tell(player->late, player->warned_of, notes, colour);
 }
 
 void study_player_destroy(struct study_player *player)
@@ -116,6 +127,7 @@ static void play_weeks(struct arena *arena, struct playing *playing, size_t repl
                player->study->base_seed + playing->point->share.first + replication, NULL, &result);
     double *values = playing->point->values[replication];
     struct metric_source m = {.job = &playing->job, .weeks = &result};
+    playing->ends[replication] = result.end;
     cost_of_weeks(m.job, m.weeks, &m.cost);
     memcpy(values, player->of_step, sizeof player->of_step);
     metric_source_weeks(&m, values);
@@ -196,6 +208,28 @@ static bool too_large(struct playing *playing)
     return large;
 }
 
+/* Replications before `from` were stored: what was to be said of them was said then. */
+static void warn_of_limits(struct playing *playing, size_t from)
+{
+    const size_t played = playing->point->replications - from;
+    size_t given_up = 0;
+    enum job_end why = JOB_END_COUNT;
+    for (size_t r = from; r < playing->point->replications; r++) {
+        if (!job_end_is_limit(playing->ends[r]))
+            continue;
+        given_up++;
+        why = playing->ends[r];
+    }
+    if (given_up > 0)
+        scenario_warn(playing->scenario, NULL,
+                      arena_format(playing->scenario->arena,
+                                   "%zu of %zu replication%s given up: %s; the results are of the "
+                                   "time before: look at the units of failures and "
+                                   "checkpoint.interval, or give run.duration",
+                                   given_up, played, played == 1 ? " was" : "s were",
+                                   job_end_docs[why]));
+}
+
 static bool play_point_of_weeks(struct playing *playing, size_t number, struct error *error)
 {
     struct study_player *player = playing->player;
@@ -204,7 +238,16 @@ static bool play_point_of_weeks(struct playing *playing, size_t number, struct e
     scenario_job(playing->scenario, player->conditions, NULL, &playing->job);
     playing->point->fits = true;
     set_marks(playing);
+    const unsigned before = playing->scenario->diagnostics.problem_count;
+    const size_t from = playing->point->replications;
+    late_warnings_of_weeks(playing->scenario, &playing->job,
+                           condition_step_s(player->conditions, &condition_ideal));
+    playing->ends =
+        ARENA_ARRAY(playing->scenario->arena, enum job_end, playing->point->share.count);
     play_batches(playing);
+    warn_of_limits(playing, from);
+    study_warnings_see(player->late, number, playing->scenario, before);
+    player->warned_of++;
     return true;
 }
 
@@ -288,4 +331,34 @@ bool study_play(struct study_player *player, size_t point, struct error *error)
     if (!good)
         refuse(playing.point, arena_text(study->arena, inner.text));
     return true;
+}
+
+static void tell_step_of(const struct study *study, size_t point, struct scenario *scenario,
+                         FILE *notes, bool colour)
+{
+    const struct step_options how = {0};
+    const unsigned before = scenario->diagnostics.problem_count;
+    struct study_warnings *late =
+        study_warnings_create(study->arena, study->varies, study->vary_count);
+    struct stagger stagger;
+    struct step *step = NULL;
+    struct error error = {""};
+    if (step_run(&scenario->configuration, &how, &step, &error)) {
+        late_warnings_of_step(scenario, step, LATE_OF_RUN, &stagger);
+        study_warnings_see(late, point, scenario, before);
+        study_warnings_tell(late, study->point_count, notes, colour);
+    }
+    step_destroy(step);
+}
+
+void study_tell_step(const struct study *study, FILE *notes, bool colour)
+{
+    struct study_optimum optimum;
+    struct error error = {""};
+    study_optimum(study, &optimum);
+    const size_t point = optimum.found ? optimum.point : study_nearest(study);
+    struct scenario *scenario = point != SIZE_MAX ? study_scenario(study, point, &error) : NULL;
+    if (scenario != NULL)
+        tell_step_of(study, point, scenario, notes, colour);
+    scenario_destroy(scenario);
 }

@@ -362,19 +362,12 @@ static void print_best(const struct session *session, const struct study *study,
     fprintf(session->out, "  to run it: %s\n", study_line(study->arena, "run", study, o->point));
 }
 
-/* Nothing fits: which misses by least. */
 static void print_nearest(const struct session *session, const struct study *study)
 {
-    const struct study_point *nearest = NULL;
-    for (size_t p = 0; p < study->point_count; p++) {
-        const struct study_point *point = &study->points[p];
-        if (point->shortage.tensor != NULL &&
-            (nearest == NULL || point->shortage.short_bytes < nearest->shortage.short_bytes))
-            nearest = point;
-    }
-    if (nearest == NULL)
+    const size_t p = study_nearest(study);
+    if (p == SIZE_MAX)
         return;
-    size_t p = (size_t)(nearest - study->points);
+    const struct study_point *nearest = &study->points[p];
     const char *label = study_label(study->arena, study, p);
     fprintf(session->out,
             "\nno point fits in memory; the nearest%s%s is %s short on a card of %s\n",

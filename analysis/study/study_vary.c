@@ -222,6 +222,18 @@ bool study_vary_points(const struct vary *varies, unsigned count, size_t *points
     return true;
 }
 
+const char *study_vary_label(struct arena *arena, const struct vary *varies, unsigned count,
+                             size_t point)
+{
+    const char *label = "";
+    for (unsigned k = 0; k < count; k++) {
+        const size_t index = study_vary_index(varies, count, k, point);
+        label = arena_format(arena, "%s%s%s=%s", label, k ? ", " : "", varies[k].key,
+                             varies[k].values[index].text);
+    }
+    return label;
+}
+
 size_t study_vary_index(const struct vary *varies, unsigned count, unsigned k, size_t point)
 {
     for (unsigned later = count - 1; later > k; later--)

@@ -43,5 +43,8 @@ bool study_vary_points(const struct vary *varies, unsigned count, size_t *points
                        struct error *error);
 /* Which value of varies[k] stands at this point. */
 size_t study_vary_index(const struct vary *varies, unsigned count, unsigned k, size_t point);
+/* "checkpoint.interval=30min, recovery.spares=4" */
+const char *study_vary_label(struct arena *arena, const struct vary *varies, unsigned count,
+                             size_t point);
 
 #endif

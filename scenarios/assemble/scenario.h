@@ -34,8 +34,8 @@ struct scenario_file {
 };
 struct scenario_diagnostics {
     const struct problem *problems;
-    unsigned problem_count, error_count;
-    /* where a class reads along */
+    unsigned problem_count; /* that are kept; late warnings are the last */
+    unsigned error_count, warning_count;
     struct problems *found; /* where more can be added: scenario_warn */
 };
 struct scenario_stated {
@@ -109,10 +109,14 @@ void scenario_keep_chosen(const struct scenario *scenario, struct arena *arena,
                           struct scenario_chosen *out);
 void scenario_print_problems(const struct scenario *scenario, FILE *out, bool colour);
 void scenario_print_problem(const struct problem *problem, FILE *out, bool colour);
-/* Adds a warning about a key of a sound scenario, at its place or that of the section that it would
- * stand in. The problem, or NULL when there are too many. */
-const struct problem *scenario_warn(struct scenario *scenario, const char *key, const char *text);
-/* The same for an error, which a scenario so far sound then has. */
+/* Warnings beyond those that were kept. */
+unsigned scenario_warnings_left(const struct scenario *scenario);
+/* Prints those from the problem with this index on: of late warnings, what was found since. */
+void scenario_print_since(const struct scenario *scenario, unsigned first, FILE *out, bool colour);
+/* Adds a late warning (problems_late) to a sound scenario, about a key, at its place or that of the
+ * section that it would stand in; or about the whole (NULL). */
+void scenario_warn(struct scenario *scenario, const char *key, const char *text);
+/* Adds an error about a key, which a scenario so far sound then has. */
 void scenario_reject(struct scenario *scenario, const char *key, const char *text);
 /* The job of a scenario with `run:`, ready for job_run: adds to scenario->job what depends on the
  * time of a step: the steps of its work, its power, the plan of its checkpoints, an optimal

@@ -7,6 +7,7 @@
 #include "scenarios/language/inputs.h"
 #include "scenarios/language/parse.h"
 #include "scenarios/schema/set.h"
+#include "sim/plural.h"
 
 enum {
     TITLE_SETS = 2, /* more would fill the line */
@@ -148,6 +149,7 @@ static struct scenario *read(struct scenario_reading *r, const char *path, const
     scenario->diagnostics.problems = r->problems.kept;
     scenario->diagnostics.problem_count = r->problems.kept_count;
     scenario->diagnostics.error_count = r->problems.error_count;
+    scenario->diagnostics.warning_count = r->problems.warning_count;
     return scenario;
 }
 
@@ -226,13 +228,17 @@ void scenario_change_end(struct scenario_change *change)
     change->last = NULL;
 }
 
-const struct problem *scenario_warn(struct scenario *scenario, const char *key, const char *text)
+void scenario_warn(struct scenario *scenario, const char *key, const char *text)
 {
     struct problems *found = scenario->diagnostics.found;
-    const unsigned before = found->kept_count;
-    problems_warning(found, build_place(scenario->file.root, key), "%s: %s", key, text);
+    if (key != NULL) {
+        const struct mark where = build_place(scenario->file.root, key);
+        problems_late(found, &where, arena_format(scenario->arena, "%s: %s", key, text));
+    } else {
+        problems_late(found, NULL, text);
+    }
     scenario->diagnostics.problem_count = found->kept_count;
-    return found->kept_count > before ? &found->kept[before] : NULL;
+    scenario->diagnostics.warning_count = found->warning_count;
 }
 
 void scenario_reject(struct scenario *scenario, const char *key, const char *text)
@@ -335,20 +341,44 @@ void scenario_print_problem(const struct problem *problem, FILE *out, bool colou
 {
     const struct print_colours *c = colour ? &coloured : &colourless;
     const char *tint = problem->warning ? c->warning : c->error;
-    fprintf(out, "%s%s:%u:%u:%s %s%s:%s %s\n", c->bold, problem->file, problem->line,
-            problem->column, c->plain, tint, problem->warning ? "warning" : "error", c->plain,
+    if (problem->file != NULL)
+        fprintf(out, "%s%s:%u:%u:%s ", c->bold, problem->file, problem->line, problem->column,
+                c->plain);
+    else
+        fprintf(out, "%sorrery:%s ", c->bold, c->plain);
+    fprintf(out, "%s%s:%s %s\n", tint, problem->warning ? "warning" : "error", c->plain,
             problem->text);
     if (problem->source)
         print_source(problem, out, c);
 }
 
+/* Problems of a kind beyond those that were kept. */
+static unsigned left(const struct scenario *scenario, bool warnings)
+{
+    const struct scenario_diagnostics *d = &scenario->diagnostics;
+    unsigned kept = 0;
+    for (unsigned i = 0; i < d->problem_count; i++)
+        kept += d->problems[i].warning == warnings;
+    return (warnings ? d->warning_count : d->error_count) - kept;
+}
+
+unsigned scenario_warnings_left(const struct scenario *scenario)
+{
+    return left(scenario, true);
+}
+
+void scenario_print_since(const struct scenario *scenario, unsigned first, FILE *out, bool colour)
+{
+    for (unsigned i = first; i < scenario->diagnostics.problem_count; i++)
+        scenario_print_problem(&scenario->diagnostics.problems[i], out, colour);
+}
+
 void scenario_print_problems(const struct scenario *scenario, FILE *out, bool colour)
 {
-    unsigned errors = 0;
-    for (unsigned i = 0; i < scenario->diagnostics.problem_count; i++) {
-        errors += scenario->diagnostics.problems[i].warning ? 0 : 1;
-        scenario_print_problem(&scenario->diagnostics.problems[i], out, colour);
-    }
-    if (scenario->diagnostics.error_count > errors)
-        fprintf(out, "and %u more errors\n", scenario->diagnostics.error_count - errors);
+    const unsigned errors = left(scenario, false), warnings = scenario_warnings_left(scenario);
+    scenario_print_since(scenario, 0, out, colour);
+    if (errors > 0)
+        fprintf(out, "and %u more error%s\n", errors, plural_s(errors));
+    if (warnings > 0)
+        fprintf(out, "and %u more warning%s\n", warnings, plural_s(warnings));
 }

@@ -8,7 +8,7 @@
 struct problem {
     bool warning;
     bool misread;          /* the word itself is wrong, no rule between keys */
-    const char *file;      /* path, or "--set" */
+    const char *file;      /* path, or "--set"; NULL: it is about no place */
     unsigned line, column; /* from 1; column counts UTF-8 characters */
     const char *text;      /* "unknown key 'tpp'; did you mean 'tp'?" */
     const char *source;    /* the line itself, cleaned of control characters; NULL: none */

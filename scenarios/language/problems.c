@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "sim/check.h"
+
 static const char *format_text(struct arena *arena, const char *format, va_list arguments)
 {
     va_list again;
@@ -79,6 +81,22 @@ void problems_idle(struct problems *problems, struct mark where, const char *key
                               arena_format(problems->arena, "%s has no effect %s", key, rest));
     if (out != NULL)
         out->idle = arena_text(problems->arena, key);
+}
+
+void problems_late(struct problems *problems, const struct mark *where, const char *text)
+{
+    CHECK(problems->late_count < PROBLEM_LATE_MAX);
+    problems->late_count++;
+    problems->warning_count++;
+    struct problem *out = &problems->kept[problems->kept_count++];
+    *out = (struct problem){.warning = true, .text = text};
+    if (where == NULL)
+        return;
+    out->file = where->source->name;
+    out->line = where->line;
+    out->column = where->column;
+    out->source = source_line(problems->arena, *where);
+    out->width = where->width;
 }
 
 static bool before(const struct problems *p, unsigned a, unsigned b)

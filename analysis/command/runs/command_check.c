@@ -1,7 +1,6 @@
 #include "analysis/command/line/command.h"
 #include "analysis/command/line/load.h"
-#include "analysis/command/line/price_warning.h"
-#include "analysis/command/line/taint_warning.h"
+#include "analysis/record/evidence/late_warnings.h"
 #include "analysis/tell/json/json.h"
 #include "models/step/simulate/step.h"
 #include "scenarios/assemble/scenario.h"
@@ -36,8 +35,10 @@ static bool is_refused(struct session *session, struct scenario *scenario, bool 
     struct step *step = NULL;
     const bool refused = !step_run(&scenario->configuration, &brief, &step, refusal);
     if (!refused) {
-        price_warn(session, scenario, step, PRICE_OF_CHECK);
-        taint_find(session, scenario);
+        const unsigned told = scenario->diagnostics.problem_count;
+        late_warnings_of_step(scenario, step, LATE_OF_CHECK, NULL);
+        late_warnings_find_weeks(scenario);
+        scenario_print_since(scenario, told, session->notes, session->notes_colour);
         *fits = step->fits;
     }
     step_destroy(step);
@@ -55,7 +56,7 @@ static int run(const void *line, struct session *session)
     struct error refusal = {""};
     bool fits = true;
     bool refused = code == EXIT_OK && is_refused(session, scenario, &fits, &refusal);
-    unsigned warnings = scenario->diagnostics.problem_count - scenario->diagnostics.error_count;
+    const unsigned warnings = scenario->diagnostics.warning_count;
     if (refused) {
         fprintf(session->notes, "orrery: %s\n", refusal.text);
         code = EXIT_REJECTED;

@@ -85,7 +85,7 @@ static struct scenario *cluster_scenario(const struct collective_arguments *a,
     int length = snprintf(text, sizeof text,
                           "name: collective\nmodel: {preset: gpt2-124m}\n"
                           "cluster: {gpu: %s, nodes: 2%s%s%s%s}\n"
-                          "training: {sequence: 1024, global_batch: 5040, precision: bf16}\n"
+                          "training: {sequence: 1024, global_batch: 5040, precision: fp32}\n"
                           "layout: {tp: 1, pp: 1, dp: auto, microbatch: 1}\n",
                           gpu, node ? ", node: " : "", node ? a->node : "",
                           fabric ? ", fabric: " : "", fabric ? a->fabric : "");
@@ -99,13 +99,14 @@ static struct scenario *cluster_scenario(const struct collective_arguments *a,
     if (s == NULL) {
         fprintf(session->notes, "orrery collective: %s\n", error.text);
         *code = EXIT_TROUBLE;
-    } else if (s->diagnostics.error_count > 0) {
-        scenario_print_problems(s, session->notes, session->notes_colour);
-        scenario_destroy(s);
-        s = NULL;
-        *code = EXIT_REJECTED;
+        return NULL;
     }
-    return s;
+    scenario_print_problems(s, session->notes, session->notes_colour);
+    if (s->diagnostics.error_count == 0)
+        return s;
+    scenario_destroy(s);
+    *code = EXIT_REJECTED;
+    return NULL;
 }
 
 static bool check_range(const struct collective_arguments *a, enum comm_op op, FILE *notes)

@@ -2,16 +2,14 @@
 
 #include "analysis/command/line/command.h"
 #include "analysis/command/line/load.h"
-#include "analysis/command/line/price_warning.h"
-#include "analysis/command/line/taint_warning.h"
 #include "analysis/command/shared/run_measured.h"
 #include "analysis/output/terminal/progress.h"
 #include "analysis/output/text/format.h"
 #include "analysis/record/database/store_step.h"
+#include "analysis/record/evidence/late_warnings.h"
 #include "analysis/record/evidence/record_run.h"
 #include "analysis/record/evidence/uncertainty_record.h"
 #include "analysis/record/numbers/job_record.h"
-#include "analysis/record/numbers/lock_step.h"
 #include "analysis/tell/document/document_lines.h"
 #include "analysis/tell/report/report.h"
 #include "analysis/tell/report/report_compare.h"
@@ -314,13 +312,6 @@ static int play_weeks(const struct run_arguments *arguments, struct session *ses
     return EXIT_REJECTED;
 }
 
-static void try_stagger(const struct session *session, struct result *result)
-{
-    stagger_try(&result->scenario->configuration, result->step, &result->stagger);
-    if (stagger_matters(&result->stagger))
-        fprintf(session->notes, "orrery: warning: %s\n", lock_step_warning(&result->stagger).s);
-}
-
 static int simulate(const struct run_arguments *arguments, struct session *session,
                     struct scenario *scenario, struct store **store)
 {
@@ -337,9 +328,9 @@ static int simulate(const struct run_arguments *arguments, struct session *sessi
     }
     struct result result;
     result_gather(scenario, step, &result);
-    if (result.timed)
-        try_stagger(session, &result);
-    price_warn(session, scenario, step, PRICE_OF_RUN);
+    unsigned told = scenario->diagnostics.problem_count;
+    late_warnings_of_step(scenario, step, LATE_OF_RUN, &result.stagger);
+    scenario_print_since(scenario, told, session->notes, session->notes_colour);
     result_advise(&result);
     if (asks_how_sure(arguments) && !result.timed) {
         fputs("orrery: memory ends before the first step: there is no time to be unsure of\n",
@@ -349,9 +340,11 @@ static int simulate(const struct run_arguments *arguments, struct session *sessi
     int code = EXIT_OK;
     if (scenario->has_run && step->fits)
         code = play_weeks(arguments, session, scenario, &job);
+    told = scenario->diagnostics.problem_count;
     if (job != NULL)
-        taint_warn(session, scenario, &job->spec,
-                   condition_step_s(job->conditions, &condition_ideal));
+        late_warnings_of_weeks(scenario, &job->spec,
+                               condition_step_s(job->conditions, &condition_ideal));
+    scenario_print_since(scenario, told, session->notes, session->notes_colour);
     result.job = job;
     if (code == EXIT_OK) {
         code = asks_how_sure(arguments) && result.timed

@@ -271,12 +271,11 @@ static int tell_shard(const struct command_run *run, double seconds)
 
 static int tell(const struct command_run *run, double seconds)
 {
-    if (run->rank)
-        return EXIT_OK;
-    return run->study.options->shard.count > 0
-               ? tell_shard(run, seconds)
-               : study_tell(&run->arguments->line, &run->arguments->output, run->session,
-                            &run->study, seconds);
+    if (run->rank || run->study.options->shard.count > 0)
+        return run->rank ? EXIT_OK : tell_shard(run, seconds);
+    study_tell_step(&run->study, run->session->notes, run->session->notes_colour);
+    return study_tell(&run->arguments->line, &run->arguments->output, run->session, &run->study,
+                      seconds);
 }
 
 /* A rank's own database is nobody's business. */
@@ -303,6 +302,7 @@ static int play(struct command_run *run)
     session_soften(run->session);
     struct study_player *player = study_player_create(&run->study);
     code = play_points(run, player);
+    study_player_tell(player, run->session->notes, run->session->notes_colour);
     study_player_destroy(player);
     if (code == EXIT_OK)
         code = keep(run);

@@ -6,7 +6,6 @@
 #include "analysis/record/evidence/evidence.h"
 #include "analysis/record/evidence/lesson_record.h"
 #include "analysis/record/evidence/published_mfu.h"
-#include "analysis/record/numbers/lock_step.h"
 #include "analysis/record/numbers/metric_source.h"
 #include "analysis/record/numbers/record_weeks.h"
 #include "models/layout/announced.h"
@@ -194,9 +193,9 @@ static void take_messages(const struct result *result, struct record *out)
         take_message(out, "published", "mfu", above, NULL);
     for (unsigned i = 0; i < s->diagnostics.problem_count; i++)
         take_message(out, "warning", "", s->diagnostics.problems[i].text, NULL);
-    if (stagger_matters(&result->stagger))
+    if (scenario_warnings_left(s) > 0)
         take_message(out, "warning", "",
-                     arena_text(out->arena, lock_step_warning(&result->stagger).s), NULL);
+                     arena_format(out->arena, "and %u more", scenario_warnings_left(s)), NULL);
     if (result->failure.failed) {
         take_message(out, "failure", "memory", failure_sentence(out->arena, &result->failure),
                      NULL);

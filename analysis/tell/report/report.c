@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "analysis/record/numbers/job_record.h"
-#include "analysis/record/numbers/lock_step.h"
 #include "analysis/tell/report/report_parts.h"
 #include "models/layout/stream.h"
 #include "models/step/simulate/breakdown.h"

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/command/line/price_warning.h"
 #include "analysis/output/text/format.h"
+#include "analysis/record/evidence/late_warnings.h"
 #include "analysis/record/evidence/record_run.h"
 #include "analysis/tell/document/document_lines.h"
 #include "analysis/tell/report/report.h"
@@ -204,17 +204,16 @@ static void hold_document(struct promises *p, const struct fact *o)
 }
 
 /* As `orrery run` tells it. */
-static void hold_scenario(struct promises *p, FILE *notes)
+static void hold_scenario(struct promises *p)
 {
     struct scenario *s = read_with(p->text, "");
     struct step *step = s != NULL ? play(s) : NULL;
     if (step != NULL) {
-        const struct session session = {.out = notes, .notes = notes};
         struct arena *arena = arena_create();
         struct result result;
         struct record record;
         result_gather(s, step, &result);
-        price_warn(&session, s, step, PRICE_OF_RUN);
+        late_warnings_of_step(s, step, LATE_OF_RUN, NULL);
         result_advise(&result);
         record_of_run(arena, &result, false, &record);
         const struct run_told told = {.result = &result};
@@ -227,16 +226,13 @@ static void hold_scenario(struct promises *p, FILE *notes)
 
 static void a_promise_is_what_its_user_gets(void **state)
 {
-    FILE *notes = tmpfile();
-    assert_non_null(notes);
     struct promises p = {0};
     for (uint64_t seed = first_seed; seed < first_seed + seed_count; seed++) {
         char text[TEXT];
         draw_scenario(seed, text);
         p.text = text;
-        hold_scenario(&p, notes);
+        hold_scenario(&p);
     }
-    fclose(notes);
     print_message("%u warnings, %u advices of %u keys, %u false\n", p.warned, p.advised, p.keys,
                   p.false_ones);
     assert_int_equal(p.false_ones, 0);

@@ -94,10 +94,11 @@ struct fabric_spec {
     double efficiency_ratio; /* what the transport reaches of the line rate (RoCE, EFA, TCP) */
     double latency_s; /* added to each message by the transport (EFA SRD, TCP); not in routes */
     double bulk_latency_s; /* added to each step of a collective of large messages; not in routes */
-    double switch_latency_s; /* of one switch hop */
-    int routing;             /* enum topology_routing */
-    uint64_t flows;          /* into which a message between two NICs is split */
-    double port_w;           /* of a leaf switch, for each NIC */
+    double switch_latency_s;      /* of one switch hop */
+    int routing;                  /* enum topology_routing */
+    uint64_t flows;               /* into which a message between two NICs is split */
+    double port_w;                /* of a leaf switch, for each NIC */
+    double announced_error_ratio; /* of every prediction over it; 0: it is sold */
 };
 extern const struct param node_params[];
 extern const struct param fabric_params[];

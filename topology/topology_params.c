@@ -105,6 +105,9 @@ const struct param node_params[] = {
 const unsigned node_param_count = sizeof node_params / sizeof node_params[0];
 
 const struct param fabric_params[] = {
+    {"announced_error", PARAM_RATIO, FABRIC(announced_error_ratio), 0, 1, "0%", NULL,
+     "Relative standard error that every prediction of several nodes on this network has in "
+     "addition, as its vendor has announced it and nobody has measured it; 0: it is sold."},
     {"nic", PARAM_BANDWIDTH, FABRIC(nic_bytes_per_s), 0, RATE_MAX, "0Gb/s", NULL,
      "Line rate of one NIC in one direction; 0: the node's."},
     {"nics", PARAM_COUNT, FABRIC(nics), 0, 65536, "0", NULL,

@@ -152,7 +152,8 @@ static const char *describe(const struct roofline_picture *p, char *text, size_t
     return text;
 }
 
-bool roofline_svg(const char *title, const struct walls *walls, FILE *out, struct error *error)
+bool roofline_svg(const char *title, const char *note, const struct walls *walls, FILE *out,
+                  struct error *error)
 {
     struct roofline_picture p = {.plot = {.out = out}, .hbm = walls->envelope.hbm_bytes_per_s};
     char description[640];
@@ -161,8 +162,9 @@ bool roofline_svg(const char *title, const struct walls *walls, FILE *out, struc
         return error_set(error, "no kernel of this model has both FLOPs and bytes to draw");
     set_axes(&p);
     const double height = fmax(HEIGHT, (double)(LINE * (p.count + 1)));
-    plot_page_begin(out, LEFT + WIDTH + LIST, TOP + height + plot_room_below(&p.plot) + 6.0, title,
-                    describe(&p, description, sizeof description));
+    plot_page_begin(out, &(struct plot_page){LEFT + WIDTH + LIST,
+                                             TOP + height + plot_room_below(&p.plot) + 6.0, title,
+                                             describe(&p, description, sizeof description), note});
     plot_heading(out, LEFT, TITLE_Y, title);
     plot_key(out, plot_key(out, LEFT + 60.0, TOP - 12.0, PALETTE_BLUE, "bound by arithmetic"),
              TOP - 12.0, PALETTE_BRICK, "bound by HBM");

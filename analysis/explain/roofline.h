@@ -8,6 +8,7 @@
 #include "analysis/explain/walls_gather.h"
 
 /* False with a sentence where no kernel has FLOPs and bytes. */
-bool roofline_svg(const char *title, const struct walls *walls, FILE *out, struct error *error);
+bool roofline_svg(const char *title, const char *note, const struct walls *walls, FILE *out,
+                  struct error *error);
 
 #endif

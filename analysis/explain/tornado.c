@@ -51,15 +51,17 @@ static void draw_bar(const struct plot *plot, const struct elasticities *e, unsi
                                       more ? PALETTE_BLUE : PALETTE_AMBER, NULL, tip});
 }
 
-void tornado_svg(const char *title, const struct elasticities *e, FILE *out)
+void tornado_svg(const char *title, const char *note, const struct elasticities *e, FILE *out)
 {
     const char *words[HARDWARE_INPUT_COUNT];
     struct plot plot = {.out = out};
     set_axes(&plot, e, words);
     plot_page_begin(
-        out, LEFT + WIDTH + RIGHT, plot.top + plot.height + plot_room_below(&plot), title,
-        "What a tenth more and a tenth less of each hardware figure do, the figure that "
-        "matters most first.");
+        out, &(struct plot_page){
+                 LEFT + WIDTH + RIGHT, plot.top + plot.height + plot_room_below(&plot), title,
+                 "What a tenth more and a tenth less of each hardware figure do, the figure that "
+                 "matters most first.",
+                 note});
     const double next = plot_key(out, LEFT, KEYS_Y, PALETTE_BLUE, "10 % more");
     plot_key(out, next, KEYS_Y, PALETTE_AMBER, "10 % less");
     plot_heading(out, LEFT, TITLE_Y, title);

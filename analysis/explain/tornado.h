@@ -7,6 +7,7 @@
 
 #include "analysis/explain/elasticity.h"
 
-void tornado_svg(const char *title, const struct elasticities *elasticities, FILE *out);
+void tornado_svg(const char *title, const char *note, const struct elasticities *elasticities,
+                 FILE *out);
 
 #endif

@@ -93,7 +93,7 @@ static void draw_rows(const struct plot *plot, const struct waterfall *w, const 
              w->kept_step_s, w->kept_step_s);
 }
 
-void waterfall_svg(const char *title, const struct waterfall *w, FILE *out)
+void waterfall_svg(const char *title, const char *note, const struct waterfall *w, FILE *out)
 {
     unsigned rows[WATERFALL_COUNT];
     const char *words[WATERFALL_COUNT + 1];
@@ -113,8 +113,9 @@ void waterfall_svg(const char *title, const struct waterfall *w, FILE *out)
              format_time(w->kept_step_s).s, w->weeks ? "a kept step" : "a step",
              format_time(w->terms[WATERFALL_useful].seconds).s,
              format_percent(w->terms[WATERFALL_useful].seconds / w->kept_step_s).s);
-    plot_page_begin(out, LEFT + WIDTH + RIGHT, TOP + plot.height + plot_room_below(&plot) + 6.0,
-                    title, description);
+    plot_page_begin(out, &(struct plot_page){LEFT + WIDTH + RIGHT,
+                                             TOP + plot.height + plot_room_below(&plot) + 6.0,
+                                             title, description, note});
     plot_heading(out, LEFT, TITLE_Y, title);
     for (unsigned i = 0; i < (w->weeks ? 4u : 3u); i++)
         plot_legend_add(&keys, kinds[i].colour, kinds[i].what);

@@ -7,6 +7,7 @@
 
 #include "analysis/explain/waterfall.h"
 
-void waterfall_svg(const char *title, const struct waterfall *waterfall, FILE *out);
+void waterfall_svg(const char *title, const char *note, const struct waterfall *waterfall,
+                   FILE *out);
 
 #endif

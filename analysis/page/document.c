@@ -47,7 +47,10 @@ static const struct document_section run_sections[] = {
     {"stage_classes", "select rank_class, role from stage_class order by stage, rank_class", false},
     {"causes", "select text from string where id in (select cause from idle_raw) order by id",
      false},
-    {"title", "select text from title order by run limit 1", false},
+    {"title", /* and what is announced, which no figure of the page may be read without */
+     "select title || case when announced then ' (' || substr(announced_words, 1, "
+     "instr(announced_words, ':') - 1) || ')' else '' end from run order by id limit 1",
+     false},
     {"nodes", "select name from node where id = 0", false},
     {"seats",
      "select max(class) from (select run, gpu as id, rank_class as class from rank union all "

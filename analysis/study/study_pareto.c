@@ -133,12 +133,15 @@ bool study_pareto_draw(struct arena *arena, const struct pareto_points *points, 
     set_axes(&p);
     const double below = TOP + HEIGHT + plot_room_below(&p.plot);
     const size_t named = p.best_count < NAMED_MAX ? p.best_count : NAMED_MAX;
-    plot_page_begin(out, LEFT + WIDTH + RIGHT,
-                    below + (double)(LINE * (named + (p.beyond > 0))) + 12.0, points->title,
-                    arena_format(arena,
-                                 "%zu layouts by the memory of their fullest card and by tokens a "
-                                 "second; no other is better than the %zu on the line in both.",
-                                 p.count, p.best_count));
+    const char *description =
+        arena_format(arena,
+                     "%zu layouts by the memory of their fullest card and by tokens a second; no "
+                     "other is better than the %zu on the line in both.",
+                     p.count, p.best_count);
+    plot_page_begin(out,
+                    &(struct plot_page){LEFT + WIDTH + RIGHT,
+                                        below + (double)(LINE * (named + (p.beyond > 0))) + 12.0,
+                                        points->title, description, points->announced});
     plot_heading(out, LEFT, TITLE_Y, points->title);
     plot_key(out, plot_key(out, LEFT, KEYS_Y, PALETTE_BLUE, "none is better in both"), KEYS_Y,
              "#8a8a8a", "some other is; a cross does not fit");
@@ -170,6 +173,7 @@ bool study_pareto_svg(const struct study *study, FILE *out, struct error *error)
     struct pareto_points all = {
         .title = study->name,
         .what = "point of this study",
+        .announced = study_announced(study),
         .points = ARENA_ARRAY(study->arena, struct pareto_point, study->point_count)};
     for (size_t i = 0; i < study->point_count; i++) {
         const struct study_point *point = &study->points[i];

@@ -15,6 +15,7 @@ struct pareto_point {
 };
 struct pareto_points {
     const char *title, *what; /* one of them in words, for a refusal */
+    const char *announced;    /* what of their hardware is; NULL or "": nothing */
     struct pareto_point *points;
     size_t count;
     double usable_bytes; /* what a card gives; 0: not known, and no line is drawn */

@@ -80,6 +80,7 @@ static bool take_point(void *context, const struct query_row *row, struct error 
                                           .tensor = text_of(study->arena, row, 11),
                                           .tenant = text_of(study->arena, row, 12),
                                           .stage = (uint32_t)query_integer(row, 13)};
+    p->announced = text_of(study->arena, row, 14);
     p->values = arena_array(study->arena, sizeof *p->values, p->share.count, _Alignof(double));
     for (size_t r = 0; r < p->replications; r++)
         for (unsigned m = 0; m < METRIC_COUNT; m++)
@@ -156,8 +157,8 @@ static bool read_all(struct query *query, struct study_reading *reading, struct 
                                 "the version of orrery differ");
     return query_run(query,
                      "select point, replications, fits, interval_s, young_s, daly_s, exact_s, "
-                     "job_mtbf_s, stall_s, usable_hbm_bytes, short_bytes, tensor, tenant, stage "
-                     "from study_point order by point",
+                     "job_mtbf_s, stall_s, usable_hbm_bytes, short_bytes, tensor, tenant, "
+                     "stage, announced_words from study_point order by point",
                      NULL, take_point, reading, error) &&
            query_run(query, "select point, reason from study_refused", NULL, take_refused, reading,
                      error) &&

@@ -213,13 +213,33 @@ static bool announced_before(const struct study *study, size_t point)
     return false;
 }
 
+/* What the first point of such hardware says; NULL: nothing, or an earlier one did. */
+static const char *announced_first(const struct study *study, size_t point)
+{
+    const struct study_point *p = &study->points[point];
+    return p->refusal == NULL && p->announced != NULL && !announced_before(study, point)
+               ? p->announced
+               : NULL;
+}
+
 void study_report_announced(const struct study *study, FILE *out)
 {
     for (size_t p = 0; p < study->point_count; p++) {
-        const struct study_point *point = &study->points[p];
-        if (point->refusal == NULL && point->announced != NULL && !announced_before(study, p))
-            fprintf(out, "announced: %s\n", point->announced);
+        const char *words = announced_first(study, p);
+        if (words != NULL)
+            fprintf(out, "announced: %s\n", words);
     }
+}
+
+const char *study_announced(const struct study *study)
+{
+    const char *all = "";
+    for (size_t p = 0; p < study->point_count; p++) {
+        const char *words = announced_first(study, p);
+        if (words != NULL)
+            all = arena_format(study->arena, "%s%s%s", all, *all ? "; " : "", words);
+    }
+    return all;
 }
 
 void study_report_refused(const struct study *study, FILE *out)

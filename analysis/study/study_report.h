@@ -24,6 +24,8 @@ void study_report(const struct session *session, const struct study *study,
 /* How many points were left out, and why; nothing where none was. */
 /* A sentence for each hardware of the points that is announced. */
 void study_report_announced(const struct study *study, FILE *out);
+/* The same in one text, for a picture; "": none is. */
+const char *study_announced(const struct study *study);
 void study_report_refused(const struct study *study, FILE *out);
 /* One line for each point: values, replications, fits, then each metric that has a value somewhere:
  * mean, low95, high95, p10, p50, p90, or where no point has more than one replication the value

@@ -189,7 +189,8 @@ void study_store_point(struct store *store, struct study *study, size_t point)
                                 real_if(lacks, p->shortage.short_bytes),
                                 text_or_null(p->shortage.tensor),
                                 text_or_null(p->shortage.tenant),
-                                lacks ? store_integer(p->shortage.stage) : store_null()};
+                                lacks ? store_integer(p->shortage.stage) : store_null(),
+                                text_or_null(p->announced)};
     store_row(store, STORE_study_point, row, COUNT(row));
     write_values(store, study, point);
     for (unsigned metric = 0; metric < METRIC_COUNT; metric++)

@@ -463,9 +463,11 @@ void study_svg(const struct study *study, const struct study_optimum *optimum, F
     f.plot.top += plot_marks_room(rows);
     const double below =
         plot_room_below(&f.plot) + LEGEND_STEP * (draw_sentences(&f, width, false) + 1.0);
-    plot_page_begin(out, width, f.plot.top + f.plot.height + below, study->name,
-                    arena_format(study->arena, "%s over %s, of %zu point%s.", f.plot.y.label,
-                                 f.plot.x.label, study->point_count, plural_s(study->point_count)));
+    const char *description =
+        arena_format(study->arena, "%s over %s, of %zu point%s.", f.plot.y.label, f.plot.x.label,
+                     study->point_count, plural_s(study->point_count));
+    plot_page_begin(out, &(struct plot_page){width, f.plot.top + f.plot.height + below, study->name,
+                                             description, study_announced(study)});
     draw_title(&f, width, true);
     for (size_t k = 0; k < f.kept; k++)
         if (f.curve[k].under == k)

@@ -316,14 +316,16 @@ static void check_socket(struct builder *b, const struct value *cluster)
                      c->cluster.node.name, board, c->gpu.name, card, own, card);
 }
 
-/* What stands on it is said again by the reports (analysis/tell/report/report_announced.h). */
+/* What stands on it is said again by the reports (analysis/tell/report/report.h). */
 static void warn_of_announced(struct builder *b, const struct value *cluster)
 {
     const struct configuration *c = &b->scenario->configuration;
     char words[ANNOUNCED_WORDS_MAX];
     if (announced_words(c, words, sizeof words) == NULL)
         return;
-    const char *key = c->gpu.announced_error_ratio > 0.0 ? "gpu" : "node";
+    const char *key = c->gpu.announced_error_ratio > 0.0            ? "gpu"
+                      : c->cluster.node.announced_error_ratio > 0.0 ? "node"
+                                                                    : "fabric";
     problems_warning(b->problems, section_mark(cluster, key), "cluster.%s: %s", key, words);
 }
 

@@ -48,11 +48,11 @@ static const struct {
      "lixueduan.com: two trays of GB200 over NVLink"},
 };
 
-static double predicted(const char *gpu, const char *node, uint64_t gpus, double bytes)
+/* `node` may go on with other keys of `cluster:`. */
+static struct scenario *two_nodes(const char *gpu, const char *node)
 {
     char text[512];
     struct error error = {""};
-    struct collective_result result;
     snprintf(text, sizeof text,
              "model: {preset: gpt2-124m}\ncluster: {gpu: %s, nodes: 2, node: %s}\n"
              "training: {sequence: 1024, global_batch: 5040, precision: bf16}\n"
@@ -62,6 +62,14 @@ static double predicted(const char *gpu, const char *node, uint64_t gpus, double
     assert_non_null(s);
     if (s->diagnostics.error_count > 0)
         fail_msg("%s: %s", node, s->diagnostics.problems[0].text);
+    return s;
+}
+
+static double predicted(const char *gpu, const char *node, uint64_t gpus, double bytes)
+{
+    struct scenario *s = two_nodes(gpu, node);
+    struct error error = {""};
+    struct collective_result result;
     struct configuration *c = &s->configuration;
     c->cluster.gpus = 0;
     c->cluster.nodes = (gpus + c->cluster.node.gpus - 1) / c->cluster.node.gpus;
@@ -84,6 +92,43 @@ static void test_measured_networks(void **state)
         if (!(over >= rows[i].low && over <= rows[i].high))
             fail_msg("%s of %s: %.3f of what was measured, not %.2f to %.2f", rows[i].node,
                      rows[i].source, over, rows[i].low, rows[i].high);
+    }
+}
+
+static bool fitted_somewhere(const char *node)
+{
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (strcmp(rows[i].node, node) == 0 && rows[i].fitted)
+            return true;
+    return false;
+}
+
+/* Rows over a network whose figures are from no row of the same table: what is known of a network
+ * before anybody has measured it, and how far off a prediction then is. */
+static void test_error_of_announced_networks(void **state)
+{
+    double sum = 0.0;
+    unsigned count = 0;
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const bool inside = rows[i].gpus <= 8;
+        if (inside || fitted_somewhere(rows[i].node))
+            continue;
+        const double error = log(predicted(rows[i].gpu, rows[i].node, rows[i].gpus, rows[i].bytes) /
+                                 rows[i].measured_bytes_per_s);
+        sum += error * error;
+        count++;
+    }
+    const double missed = sqrt(sum / (double)count);
+    const double whole_percent = 0.005;
+    static const char *const announced[] = {"dgx-h100, fabric: nvl72-4x1600",
+                                            "dgx-h100, fabric: ultra-ethernet-72x2400"};
+    print_message("%u rows, %.3f\n", count, missed);
+    assert_true(count >= 5);
+    for (unsigned i = 0; i < sizeof announced / sizeof announced[0]; i++) {
+        struct scenario *s = two_nodes("h100-80gb-sxm", announced[i]);
+        assert_true(fabs(s->configuration.cluster.fabric.announced_error_ratio - missed) <
+                    whole_percent);
+        scenario_destroy(s);
     }
 }
 
@@ -131,6 +176,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_measured_networks),
+        cmocka_unit_test(test_error_of_announced_networks),
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_planes),
     };

@@ -11,6 +11,7 @@
 #include "analysis/study/study_pareto.h"
 #include "analysis/study/study_report.h"
 #include "analysis/study/study_store.h"
+#include "models/layout/announced.h"
 #include "sim/pool.h"
 #include "sim/units.h"
 
@@ -49,7 +50,8 @@ static bool draw_waterfall(const struct picture_source *s, struct error *error)
     if (!record_read(s->query, s->arena, &record, error) ||
         !waterfall_of(&record, &waterfall, error))
         return false;
-    waterfall_svg(record_run(&record)->title, &waterfall, s->out);
+    const struct run_row *run = record_run(&record);
+    waterfall_svg(run->title, run->announced_words, &waterfall, s->out);
     return true;
 }
 
@@ -61,7 +63,8 @@ static bool draw_tornado(const struct picture_source *s, struct error *error)
         return false;
     if (!e->has_elasticities)
         return error_set(error, "nothing to draw: %.200s", e->no_elasticities.text);
-    tornado_svg(record_run(&e->record)->title, &e->elasticities, s->out);
+    const struct run_row *run = record_run(&e->record);
+    tornado_svg(run->title, run->announced_words, &e->elasticities, s->out);
     return true;
 }
 
@@ -69,11 +72,14 @@ static bool draw_roofline(const struct picture_source *s, struct error *error)
 {
     const struct walls_assumed assumed = {WALLS_MFU, WALLS_BANDWIDTH_GB * GIGA};
     struct walls walls;
+    char words[ANNOUNCED_WORDS_MAX];
     struct scenario *scenario = restore_scenario(s->query, s->arguments->line.positional[0],
                                                  s->arguments->scenario.catalogue, error);
     const bool good = scenario != NULL &&
                       walls_gather(s->arena, scenario, &assumed, &walls, error) &&
-                      roofline_svg(scenario->title, &walls, s->out, error);
+                      roofline_svg(scenario->title,
+                                   announced_words(&scenario->configuration, words, sizeof words),
+                                   &walls, s->out, error);
     scenario_destroy(scenario);
     return good;
 }
@@ -153,18 +159,34 @@ static bool take_played(void *context, const struct query_row *row, struct error
     return true;
 }
 
+/* One row for each machine that is; some are alike. */
+static bool take_announced(void *context, const struct query_row *row, struct error *error)
+{
+    struct played_layouts *played = context;
+    const char *before = played->all.announced;
+    (void)error;
+    played->all.announced =
+        arena_format(played->arena, "%s%s%s", before, *before ? "; " : "", word(row, 0));
+    return true;
+}
+
 /* The layouts of a search that were played to the last op. */
 static bool draw_front_of_plan(const struct picture_source *s, struct error *error)
 {
     int64_t count = 0;
-    struct played_layouts played = {.arena = s->arena,
-                                    .all = {.title = "a search", .what = "layout of this search"}};
+    struct played_layouts played = {
+        .arena = s->arena,
+        .all = {.title = "a search", .what = "layout of this search", .announced = ""}};
     if (!query_run(s->query, "select count(*) from plan_play where fits = 1", NULL, take_count,
                    &count, error))
         return false;
     played.room = (size_t)count;
     played.all.points = ARENA_ARRAY(s->arena, struct pareto_point, played.room + 1);
     return query_run(s->query, plays, NULL, take_played, &played, error) &&
+           query_run(s->query,
+                     "select value from meta where key like 'announced.%' group by value "
+                     "order by min(key)",
+                     NULL, take_announced, &played, error) &&
            study_pareto_draw(s->arena, &played.all, s->out, error);
 }
 

@@ -8,6 +8,7 @@
 #include "analysis/output/text/shell.h"
 #include "analysis/output/text/version.h"
 #include "analysis/plan/search/search_store.h"
+#include "models/layout/announced.h"
 #include "scenarios/language/inputs.h"
 #include "sim/list.h"
 
@@ -227,6 +228,14 @@ static const char *files_key(const struct plan_diary *d)
     return arena_format(d->arena, "files.%zu", d->machine);
 }
 
+/* What of this machine's hardware is announced, for pictures of the search. */
+static void write_announced(const struct plan_diary *d, const struct configuration *c)
+{
+    char words[ANNOUNCED_WORDS_MAX];
+    if (announced_words(c, words, sizeof words) != NULL)
+        write_meta(d->store, arena_format(d->arena, "announced.%zu", d->machine), words);
+}
+
 static bool take_files(void *context, const struct query_row *row, struct error *error)
 {
     struct plan_held *held = context;
@@ -269,8 +278,10 @@ static bool recall(void *context, const struct search_question *question, struct
     if (d->store == NULL)
         return true;
     search_store_machine(d->store, (int64_t)d->machine, d->label, book);
-    if (!book->kept)
+    if (!book->kept) {
         write_meta(d->store, files_key(d), question->files);
+        write_announced(d, question->base);
+    }
     return true;
 }
 

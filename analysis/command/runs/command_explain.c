@@ -146,7 +146,8 @@ static int draw(const struct explain_arguments *a, struct session *session,
     }
     if (!output_begin(&output, session, a->svg, OUTPUT_PICTURE, &error))
         return trouble(session, error.text);
-    tornado_svg(record_run(&e->record)->scenario, &e->elasticities, output.out);
+    const struct run_row *run = record_run(&e->record);
+    tornado_svg(run->scenario, run->announced_words, &e->elasticities, output.out);
     return output_end(&output, session, true, &error) ? EXIT_OK : trouble(session, error.text);
 }
 

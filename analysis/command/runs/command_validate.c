@@ -73,6 +73,8 @@ static void tell(const struct validate_arguments *a, struct session *session,
         json_validate(v, scores, intervals, session->out);
     else
         validate_report(v, scores, a->has_worst ? a->worst : SIZE_MAX, session);
+    if (a->csv)
+        validate_report_announced(v, session->notes);
     if (!a->csv && !a->json && intervals != NULL)
         validate_report_intervals(intervals, session);
 }

@@ -293,6 +293,17 @@ static bool export_run(struct query *query, struct chrome *c, struct error *erro
                      &rank, write_note, c, error);
 }
 
+/* Columns: what of the hardware is announced. */
+static bool write_announced(void *context, const struct query_row *row, struct error *error)
+{
+    const struct chrome *c = context;
+    (void)error;
+    fputs(",\"otherData\":{\"announced\":", c->out);
+    write_text(c->out, row, 0);
+    fputs("}", c->out);
+    return true;
+}
+
 bool export_chrome(struct query *query, int64_t rank, FILE *out, struct error *error)
 {
     int64_t ranks = 0, traces = 0;
@@ -308,6 +319,12 @@ bool export_chrome(struct query *query, int64_t rank, FILE *out, struct error *e
     struct chrome c = {.out = out, .rank = rank, .first = true, .track = -1};
     fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[", out);
     const bool good = traces > 0 ? export_tasks(query, &c, error) : export_run(query, &c, error);
-    fputs("\n]}\n", out);
-    return good;
+    fputs("\n]", out);
+    const bool whole = good && query_run(query,
+                                         "select announced_words from (select announced_words from "
+                                         "run union all select announced_words from task_step) "
+                                         "where announced_words <> '' limit 1",
+                                         NULL, write_announced, &c, error);
+    fputs("}\n", out);
+    return whole;
 }

@@ -15,6 +15,7 @@
 #include "analysis/output/plot/plot.h"
 #include "analysis/output/text/format.h"
 #include "analysis/record/database/paced.h"
+#include "models/layout/announced.h"
 #include "sim/plural.h"
 #include "sim/units.h"
 
@@ -53,6 +54,7 @@ struct pipeline_picture {
     struct drawn_cause causes[GANTT_KIND_COUNT];
     struct plot_hatching hatchings[GANTT_KIND_COUNT];
     char name[320]; /* of the run */
+    char announced[ANNOUNCED_WORDS_MAX];
     char names[ROW_MAX][LABEL_SIZE];
     const char *words[ROW_MAX];
     double paced_s; /* of the straggler seconds, inside ops */
@@ -203,8 +205,10 @@ static bool take_name(void *context, const struct query_row *row, struct error *
     (void)error;
     struct pipeline_picture *p = context;
     unsigned bytes;
-    const char *name = query_text(row, 0, &bytes);
-    snprintf(p->name, sizeof p->name, "%.*s", (int)bytes, name);
+    const char *text = query_text(row, 0, &bytes);
+    snprintf(p->name, sizeof p->name, "%.*s", (int)bytes, text);
+    text = query_text(row, 1, &bytes);
+    snprintf(p->announced, sizeof p->announced, "%.*s", (int)bytes, text);
     return true;
 }
 
@@ -275,8 +279,9 @@ static void draw_page(struct pipeline_picture *p)
              "The passes of %" PRId64 " row%s over %s, numbered by microbatch; hatched by cause "
              "where a GPU computes nothing. Waits are those of the mean rank.",
              p->row_count, plural_s((uint64_t)p->row_count), format_time(seconds(p->last)).s);
-    plot_page_begin(p->plot.out, p->plot.left + WIDTH + RIGHT, draw_notes(p, false), p->name,
-                    description);
+    plot_page_begin(p->plot.out,
+                    &(struct plot_page){p->plot.left + WIDTH + RIGHT, draw_notes(p, false), p->name,
+                                        description, p->announced});
     plot_heading(p->plot.out, p->plot.left, TITLE_Y, p->name);
     draw_keys(p);
     plot_frame(&p->plot, "");
@@ -310,8 +315,8 @@ bool picture_gantt(struct query *query, FILE *out, struct error *error)
             "(select text from string where id in (select distinct cause from idle_raw)) "
             "order by b.seconds desc, b.part",
             NULL, take_cause, &p, error) ||
-        !query_run(query, "select text from title order by run limit 1", NULL, take_name, &p,
-                   error) ||
+        !query_run(query, "select title, announced_words from run order by id limit 1", NULL,
+                   take_name, &p, error) ||
         !query_run(query, "select ts, text from note order by ts, id limit ?1",
                    &(struct query_values){&most, 1}, take_note, &p, error))
         return false;

@@ -389,7 +389,8 @@ bool picture_map(struct query *query, const struct record *record, FILE *out, st
     const struct plot *last = p.strips > 0 ? &p.times : &p.wires;
     const double bottom =
         p.kinds > 0 ? last->top + last->height + plot_room_below(last) : squares_bottom(&p);
-    plot_page_begin(out, LEFT + WIDTH + RIGHT, bottom + 8.0, p.run->title, description);
+    plot_page_begin(out, &(struct plot_page){LEFT + WIDTH + RIGHT, bottom + 8.0, p.run->title,
+                                             description, p.run->announced_words});
     plot_heading(out, LEFT, TITLE_Y, p.run->title);
     draw_keys(&p);
     const bool good = draw_all(query, &p, error);

@@ -130,8 +130,9 @@ bool picture_memory(const struct record *record, FILE *out, struct error *error)
     set_axes(&p, keys + 22.0 + marks);
     describe(&p, description, sizeof description);
     const double bottom = p.plot.top + p.plot.height + plot_room_below(&p.plot);
-    plot_page_begin(out, LEFT + WIDTH + RIGHT, bottom + (p.drawn < p.count ? 22.0 : 6.0),
-                    p.run->title, description);
+    plot_page_begin(out, &(struct plot_page){LEFT + WIDTH + RIGHT,
+                                             bottom + (p.drawn < p.count ? 22.0 : 6.0),
+                                             p.run->title, description, p.run->announced_words});
     plot_heading(out, LEFT, TITLE_Y, p.run->title);
     draw_keys(&p, out);
     plot_frame(&p.plot, "");

@@ -12,6 +12,7 @@ enum {
     CHARACTER_WIDTH = 7, /* of 12 units of sans-serif, on average */
     WORD_MOST = 28,      /* characters of a word on an axis */
     LINE_HEIGHT = 18,
+    NOTE_MARGIN = 16,
     KEY_SIZE = 10
 };
 static const double slant_degrees = 35.0;
@@ -34,20 +35,27 @@ static void put_element(FILE *out, const char *name, const char *text)
     fprintf(out, "</%s>", name);
 }
 
-void plot_page_begin(FILE *out, double width, double height, const char *title,
-                     const char *description)
+void plot_page_begin(FILE *out, const struct plot_page *page)
 {
+    const char *note = page->note != NULL ? page->note : "";
+    const unsigned columns = (unsigned)((page->width - 2.0 * NOTE_MARGIN) / CHARACTER_WIDTH);
+    const unsigned lines = plot_paragraph(NULL, 0.0, 0.0, columns, note);
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" "
             "font-family=\"sans-serif\" font-size=\"12\">\n",
-            width, height);
-    put_element(out, "title", title);
-    put_element(out, "desc", description);
+            page->width, page->height + (double)(lines * LINE_HEIGHT));
+    put_element(out, "title", page->title);
+    fputs("<desc>", out);
+    put_escaped(out, page->description);
+    put_escaped(out, lines > 0 ? " " : "");
+    put_escaped(out, note);
+    fputs("</desc>", out);
     fprintf(out, "\n<defs><pattern id=\"idle\" width=\"6\" height=\"6\" "
                  "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
                  "<rect width=\"6\" height=\"6\" fill=\"#f4f4f4\"/>"
                  "<path d=\"M0 0V6\" stroke=\"#8a8a8a\" stroke-width=\"1\"/></pattern></defs>\n"
                  "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n");
+    plot_paragraph(out, NOTE_MARGIN, page->height + 0.5 * LINE_HEIGHT, columns, note);
 }
 
 struct plot_hatching plot_hatching(FILE *out, const char *name, const char *colour)

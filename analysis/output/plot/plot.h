@@ -18,9 +18,14 @@ struct plot {
     double left, top, width, height; /* of the frame, in SVG units */
     struct plot_axis x, y;
 };
-/* What a screen reader says of it: its title, and a description in words. */
-void plot_page_begin(FILE *out, double width, double height, const char *title,
-                     const char *description);
+/* What a screen reader says of it: its title, and a description in words with the note. The note
+ * stands below the height that the caller asks for: what holds of all figures of the page, as that
+ * their hardware is announced; NULL or "": none. */
+struct plot_page {
+    double width, height;
+    const char *title, *description, *note;
+};
+void plot_page_begin(FILE *out, const struct plot_page *page);
 void plot_page_end(FILE *out);
 /* Text at a place of the page; `anchor` "start", "middle" or "end". */
 void plot_text(FILE *out, double x, double y, const char *anchor, const char *text);

@@ -15,7 +15,7 @@
 #include "sim/units.h"
 
 enum {
-    SCHEMA_VERSION = 20,
+    SCHEMA_VERSION = 21,
     TEXT_MAX_BYTES = 1 << 24,
     OBJECT_MAX = 96,
     BUSY_MS = 500, /* a commit takes milliseconds */

@@ -20,7 +20,7 @@
 
 -- 1330795097 is "ORRY" in ASCII. user_version grows when a table changes.
 pragma application_id = 1330795097;
-pragma user_version = 20;
+pragma user_version = 21;
 
 create table meta (
     key text primary key,
@@ -260,6 +260,7 @@ create table study_point (
     tensor text,
     tenant text,
     stage integer,
+    announced_words text,
     primary key (study, point)
 ) strict, without rowid;
 

@@ -63,6 +63,7 @@ insert into doc (object, "column", unit, text) values
     ('study_point', 'tensor', '', 'first tensor that could not be allocated; null: it fits'),
     ('study_point', 'tenant', '', 'memory category of that tensor'),
     ('study_point', 'stage', '', 'pipeline stage of the rank that ran out of memory first'),
+    ('study_point', 'announced_words', '', 'what of its hardware is announced; null: nothing'),
     ('study_refused', '', '', 'Points that break a rule and were not simulated.'),
     ('study_refused', 'study', '', 'study.id'),
     ('study_refused', 'point', '', 'number of the point, the last key fastest'),

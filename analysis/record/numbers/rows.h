@@ -255,6 +255,7 @@
 #define COLUMNS_task_step(X, t)                                                                    \
     X(t, TEXT, traces, "", "prefix of the trace files' names, before the rank")                    \
     X(t, TEXT, machine, "", "cluster on which the traces were simulated")                          \
+    X(t, TEXT, announced_words, "", "what of it is announced; empty: nothing is")                  \
     X(t, TEXT, digest, "", "hash of the times of all trace nodes")                                 \
     X(t, REAL, step_s, "s", "time until the last rank finishes")                                   \
     X(t, INTEGER, rank_count, "", "ranks, one trace each")                                         \

@@ -2,6 +2,14 @@
 
 #include <inttypes.h>
 
+#include "models/layout/announced.h"
+
+static const char *announced_of(struct arena *arena, const struct configuration *c)
+{
+    char words[ANNOUNCED_WORDS_MAX];
+    return announced_words(c, words, sizeof words) != NULL ? arena_text(arena, words) : "";
+}
+
 static const char *machine_of(struct arena *arena, const struct configuration *c)
 {
     const bool many = c->cluster.nodes > 1;
@@ -27,6 +35,7 @@ static void record_step(struct arena *arena, const struct task_outcome *o, struc
     *row = (struct task_step_row){
         .traces = o->prefix,
         .machine = machine_of(arena, &o->scenario->configuration),
+        .announced_words = announced_of(arena, &o->scenario->configuration),
         .digest = arena_format(arena, "%016" PRIx64, o->played->digest),
         .step_s = o->played->step_s,
         .rank_count = o->graph->rank_count,

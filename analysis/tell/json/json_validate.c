@@ -19,6 +19,7 @@ static json_t *row_object(const struct validate_row *row, const char *metric,
     json_set(o, "refused_for",
              row->refused != REFUSAL_NONE ? json_text(refusal_names[row->refused]) : json_null());
     json_set(o, "note", json_text(row->note));
+    json_set(o, "announced", json_boolean(*row->announced != '\0'));
     return o;
 }
 
@@ -159,6 +160,8 @@ void json_validate(const struct validation *v, const struct scores *scores,
     json_set(o, "kind", json_text(v->kind->head.name));
     if (v->kind->has_details)
         json_set(o, "detail", json_text(validate_detail_names[v->detail]));
+    json_set(o, "announced", json_boolean(*validate_announced(v) != '\0'));
+    json_set(o, "announced_words", json_text(validate_announced(v)));
     json_set(o, "rows", rows_array(v));
     json_set(o, "refused", json_count(scores->all.refused));
     json_set(o, "sources", sources);

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "analysis/tell/report/report.h"
+
 static const char count_lines[] =
     "{traces}: {rank_count} rank{if not rank_count = 1}s{end}, {node_count} nodes"
     "{each nodes}"
@@ -24,7 +26,7 @@ static const char count_lines[] =
     "{end}{end}";
 
 static const char lines[] =
-    "\n{bold}step {step_time_s}{plain} on {.machine}\n"
+    "\n{bold}step {step_time_s}{plain} on {.machine}\n" REPORT_ANNOUNCED
     "\n{bold}Where the time goes, mean rank{plain}\n"
     "{each .parts}"
     "  {.name<21} {.seconds>10} {.share>7} {bar .share 20}  {dim}{.says}{plain}\n"
@@ -185,6 +187,7 @@ struct fact *report_tasks(const struct record *record, const struct task_outcome
     struct fact *o = document_begin(record->arena, "orrery.chakra/1",
                                     outcome != NULL ? outcome->scenario : NULL);
     set_counts(o, step);
+    report_announced_facts(o, step->announced_words);
     set_parts(o, record, step->step_s);
     set_ranks(o, record, top);
     set_groups(o, record, outcome, top);

@@ -5,6 +5,7 @@
 
 #include "analysis/exchange/export/export.h"
 #include "analysis/tell/document/document_lines.h"
+#include "analysis/tell/report/report.h"
 
 enum {
     ROWS_SHOWN = 12,
@@ -26,8 +27,7 @@ static const char head_lines[] =
     "{all.measured_spans} spans{if device} on {device}{end}\n"
     "  {bold}simulated{plain}  {.title:clean}: rank {rank:digits} of {ranks}, "
     "{all.simulated_spans} "
-    "spans\n"
-    "{if forward_only}"
+    "spans\n" REPORT_ANNOUNCED "{if forward_only}"
     "  it looks like inference: no kernel of it belongs to a backward pass or to an optimizer\n"
     "{end}";
 
@@ -249,6 +249,7 @@ struct fact *report_trace(struct arena *arena, const struct compared_trace *told
     document_count(o, "kernels", step->kernels);
     document_quote(o, "scenario", told->scenario->name);
     document_quote(o, ".title", told->scenario->title);
+    report_announced_of(o, &told->scenario->configuration);
     document_count(o, "rank", told->rank);
     document_count(o, "ranks", told->ranks);
     set_times(o, "measured", &c->times[TRACE_MEASURED]);

@@ -247,6 +247,14 @@ void validate_report(const struct validation *v, const struct scores *scores, si
     print_confusion("all", &scores->all.oom, out);
     print_choice("mean of sources", &scores->all.choice, out);
     print_scales(v, scores, out);
+    validate_report_announced(v, out);
+}
+
+void validate_report_announced(const struct validation *v, FILE *out)
+{
+    const char *words = validate_announced(v);
+    if (*words != '\0')
+        fprintf(out, "announced: %s\n", words);
 }
 
 /* Quoted when it must be. */

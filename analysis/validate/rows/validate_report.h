@@ -10,6 +10,8 @@
 /* Every row, or only the `worst` with the largest errors (SIZE_MAX: every row), then statistics. */
 void validate_report(const struct validation *v, const struct scores *scores, size_t worst,
                      struct session *session);
+/* What of their hardware is announced, in a line; nothing where all is sold. */
+void validate_report_announced(const struct validation *v, FILE *out);
 /* row_id,source,quality,metric,predicted,measured,error,note,refused: one line for each metric of
  * each row that was measured, or that is the main one; 17 digits; `refused` is the reason in a
  * word, or empty. */

@@ -135,6 +135,7 @@ struct scenario *validate_scenario(const struct validation *v, const char *text,
         scenario_destroy(s);
         return NULL;
     }
+    announced_words(&s->configuration, row->announced, sizeof row->announced);
     return s;
 }
 

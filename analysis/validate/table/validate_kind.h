@@ -57,5 +57,7 @@ KIND_FAMILY(validate)
 
 /* How many metrics a kind has. */
 unsigned validate_metric_count(const struct validate_kind *kind);
+/* What of the hardware of the rows is announced, each sentence once; "": nothing is. */
+const char *validate_announced(const struct validation *v);
 
 #endif

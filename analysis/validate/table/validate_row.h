@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "models/layout/announced.h"
+
 enum {
     VALIDATE_METRIC_MAX = 3,
     VALIDATE_NOTE_SIZE = 240
@@ -53,6 +55,7 @@ struct validate_row {
     const char
         *layout; /* rows of a group with the same are runs of one layout; NULL: it is alone */
     char note[VALIDATE_NOTE_SIZE];
+    char announced[ANNOUNCED_WORDS_MAX]; /* announced_words of its hardware; "": it is sold */
 };
 
 /* (predicted - measured) / measured. False when there is nothing to compare, as of a refused row.

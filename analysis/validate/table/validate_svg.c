@@ -235,10 +235,12 @@ void validate_svg(struct arena *arena, const struct validation *v, const struct 
     bool by_gpus = sizes_differ(&scales);
     p.width = (by_gpus ? 3.0 : 2.0) * PANEL;
     plot_page_begin(
-        out, p.width, PAGE_HEIGHT,
-        arena_format(arena, "%s: predicted against measured", v->kind->head.name),
-        "Left: each row, predicted over measured. Beside it: the errors of each source, "
-        "and, where they differ, by number of GPUs.");
+        out, &(struct plot_page){
+                 p.width, PAGE_HEIGHT,
+                 arena_format(arena, "%s: predicted against measured", v->kind->head.name),
+                 "Left: each row, predicted over measured. Beside it: the errors of each source, "
+                 "and, where they differ, by number of GPUs.",
+                 validate_announced(v)});
     draw_legend(&p);
     draw_scatter(&p);
     draw_missing(&p);

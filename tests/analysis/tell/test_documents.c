@@ -352,6 +352,7 @@ static void tasks_of_traces(void **state)
     struct task_step_row *step = record_add(&record, ROW_task_step, 1);
     *step = (struct task_step_row){.traces = "job",
                                    .machine = "a node",
+                                   .announced_words = "",
                                    .digest = "0",
                                    .step_s = 2.0,
                                    .rank_count = 3,

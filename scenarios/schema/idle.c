@@ -221,7 +221,7 @@ static const struct idle_row {
     {"cluster.fabric", "routing flows oversubscription core_oversubscription spines ecmp",
      NEED_TIERS, "is about paths between switches", false},
     {"cluster.fabric", "routing flows", NEED_CABLES, "is about parallel cables", false},
-    {"cluster.fabric", "latency bulk_latency switch_latency port_power", NEED_NODES,
+    {"cluster.fabric", "announced_error latency bulk_latency switch_latency port_power", NEED_NODES,
      "is about messages between nodes", false},
     {"cluster.fabric", "flows", NEED_HASHED, "counts the flows that are hashed", false},
 

@@ -6,6 +6,7 @@
 #include "models/plan/ladder.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
+#include "models/step/estimate/pass.h"
 #include "models/step/simulate/step.h"
 
 enum {
@@ -184,6 +185,18 @@ bool trial_least_block(struct configuration *c, double usable_bytes)
     return true;
 }
 
+/* At pass detail, which is soon known of any step. */
+static double pass_s(const struct configuration *ideal, const struct topology *topology)
+{
+    struct pass_memory *memory = pass_memory_create();
+    struct pass_split *split = pass_split_create(ideal, topology);
+    struct pass_played played;
+    pass_step(memory, split, ideal, &played);
+    pass_split_destroy(split);
+    pass_memory_destroy(memory);
+    return played.step_s;
+}
+
 double trial_gpu_s_per_token(const struct configuration *c, double usable_bytes)
 {
     struct configuration ideal = *c;
@@ -199,9 +212,11 @@ double trial_gpu_s_per_token(const struct configuration *c, double usable_bytes)
     options.time_only = ideal.layout.dp != c->layout.dp; /* fewer replicas hold more each */
     if (!configuration_legal(&ideal) || !step_run(&ideal, &options, &step, &error))
         return INFINITY;
-    const double gpu_s = step->fits ? step->step_s * (double)configuration_ranks(&ideal) : 0.0;
+    double step_s = INFINITY;
+    if (step->fits)
+        step_s = step->step_s > 0.0 ? step->step_s : pass_s(&ideal, &step->topology);
     step_destroy(step);
-    return gpu_s > 0.0 ? gpu_s / configuration_tokens(&ideal) : INFINITY;
+    return step_s * (double)configuration_ranks(&ideal) / configuration_tokens(&ideal);
 }
 
 /* Microbatches of the longer of the two; 0: the whole step is hardly longer. */

@@ -47,8 +47,9 @@ bool trial_holds(const struct configuration *c, struct trial_budget *budget);
  * keys. False: not even of all but one layer of the largest chunk, or chunks have one; then `c` is
  * as it was. Tries about as many as the number of a chunk's layers has bits. */
 bool trial_least_block(struct configuration *c, double usable_bytes);
-/* GPU time of a token, in seconds; INFINITY for what breaks a rule or is not soon played. What does
- * not fit has no time, unless a part of the replicas stands for all: that holds more. */
+/* GPU time of a token, in seconds, op by op where that is soon played, else at pass detail
+ * (pass.h); INFINITY for what breaks a rule. What does not fit has no time, unless a part of the
+ * replicas stands for all: that holds more. */
 double trial_gpu_s_per_token(const struct configuration *c, double usable_bytes);
 /* The same of a step of many microbatches from two of a few: what a pass of all stages more takes,
  * times the passes that are left. In a steady state that is the step's time; INFINITY where one of

@@ -170,6 +170,13 @@ static void a_rack_more_costs_no_time(void **state)
          "training: {sequence: 8192, global_batch: %u, precision: fp8}\n"
          "layout: {tp: 4, pp: 8, cp: 1, vpp: 8, microbatch: 1, schedule: interleaved, "
          "recompute: none, sharding: zero-1, sequence_parallel: true}\nsoftware: nemo\n"},
+        /* What is left open is chosen by time, however many classes of ranks there are. */
+        {{512, 2048, 2560, 4096},
+         16,
+         "model: {preset: llama3-405b}\n"
+         "cluster: {gpu: gb200-186gb, gpus: %u}\n"
+         "training: {sequence: 8192, global_batch: %u, precision: fp8}\n"
+         "layout: {tp: 4, pp: 8, cp: 2, microbatch: 1}\n"},
         {{1024, 1056, 1088, 1120},
          8,
          "model: llama3-70b\n"

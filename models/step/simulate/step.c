@@ -231,12 +231,18 @@ static uint64_t rank_ops(const struct step *s)
     return ops;
 }
 
-static uint64_t class_ops(const struct step *s)
+static uint64_t class_ops(const struct step *s, const struct symmetry *symmetry)
 {
     uint64_t ops = 0;
-    for (uint32_t i = 0; i < s->symmetry.rank_class_count; i++)
-        ops += s->lowered.programs[s->symmetry.ranks[i].program]->op_count;
+    for (uint32_t i = 0; i < symmetry->rank_class_count; i++)
+        ops += s->lowered.programs[symmetry->ranks[i].program]->op_count;
     return ops;
+}
+
+/* Is it played soon enough for who asked to be brief? */
+static bool soon(const struct step *s, const struct symmetry *symmetry, bool brief)
+{
+    return !brief || class_ops(s, symmetry) <= BRIEF_OP_MAX;
 }
 
 static bool playable(uint64_t ops, uint64_t parts, const char *what, struct error *error)
@@ -257,7 +263,7 @@ static bool make_classes(struct arena *arena, const struct configuration *c,
         return false;
     symmetry_build(arena, &(struct symmetry_input){c, &s->topology, &s->layout, &s->lowered},
                    options->unfold, &s->symmetry);
-    return playable(class_ops(s), s->symmetry.rank_class_count, "classes of ranks", error);
+    return playable(class_ops(s, &s->symmetry), s->symmetry.rank_class_count, "classes of ranks", error);
 }
 
 /* Plays these classes, and counts. */
@@ -294,19 +300,23 @@ static bool play_all(const struct configuration *c, struct step *s)
 }
 
 /* Bundles of classes where these have one timeline, else the classes, in memory that is given back.
- */
-static bool play_outcome(struct arena *arena, const struct configuration *c, struct step *s)
+ * What is not soon played leaves the step without time. */
+static bool play_outcome(struct arena *arena, const struct configuration *c, bool brief,
+                         struct step *s)
 {
     const struct arena_mark mark = arena_mark(arena);
     struct symmetry_bundles bundles;
     const struct symmetry *played = &bundles.symmetry;
     const struct worker *worker = NULL;
     const bool draws = c->kernel_jitter_sigma > 0.0; /* no two ranks are alike */
-    if (!draws && symmetry_bundle(arena, &s->symmetry, &s->lowered, &bundles))
+    if (!draws && symmetry_bundle(arena, &s->symmetry, &s->lowered, &bundles) &&
+        soon(s, played, brief))
         worker = play(sim_create_in(arena, c->seed), c, played, s);
     if (worker == NULL) {
         arena_rewind(arena, mark);
         played = &s->symmetry;
+        if (!soon(s, played, brief))
+            return true;
         worker = play(sim_create_in(arena, c->seed), c, played, s);
     }
     double(*parts)[PART_COUNT] =
@@ -325,11 +335,13 @@ static bool play_time(struct arena *arena, const struct configuration *c,
 {
     if (!make_classes(arena, c, options, s, error))
         return false;
-    if (options->brief && class_ops(s) > BRIEF_OP_MAX)
+    if (!options->outcome_only && !soon(s, &s->symmetry, options->brief))
         return true;
-    if (options->outcome_only ? !play_outcome(arena, c, s) : !play_all(c, s))
+    if (options->outcome_only ? !play_outcome(arena, c, options->brief, s) : !play_all(c, s))
         return error_set(error, "a step takes %.3g years, more than can be recorded (%.0f)",
                          s->step_s / YEAR, STEP_MAX_S / YEAR);
+    if (s->step_s == 0.0)
+        return true;
     gather_rates(c, s);
     if (!options->outcome_only)
         gather_power(c, s);

@@ -78,11 +78,15 @@ NODES
     write rates 1 <<<'0 4 1 num_ops=1000000000000 tensor_size=1000'
     expect 0 "$ORRERY" chakra "$hello" rates
     shows "1 of compute without a duration: num_ops and tensor_size at the rates of the card"
+    expect 0 "$ORRERY" import chakra rates
+    shows "1 of compute without a duration: num_ops and tensor_size at the rates of the card"
     expect 0 "$ORRERY" chakra "$hello" rates --json
     fast=$(value step_time_s)
     expect 0 "$ORRERY" chakra "$hello" rates --set cluster.gpu=a100-80gb-sxm --set cluster.node=dgx-a100 --json
     awk -v a="$fast" -v b="$(value step_time_s)" 'BEGIN {exit !(a > 1e-3 && b > 2 * a)}'
     write none 1 <<<'0 4 1'
+    expect 0 "$ORRERY" import chakra none
+    shows "1 of compute without duration, num_ops and tensor_size take no time"
     expect 0 "$ORRERY" chakra "$hello" none
     shows "1 of compute without duration, num_ops and tensor_size take no time"
     shows "step 0 s"

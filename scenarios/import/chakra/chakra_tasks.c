@@ -62,11 +62,16 @@ struct joining {
     uint32_t group_room;
 };
 
+static double told(uint64_t count)
+{
+    return count == CHAKRA_UNTOLD ? 0.0 : (double)count;
+}
+
+/* Of a node that says its work in place of its duration. */
 static double compute_time_s(const struct joining *j, const struct chakra_node *node)
 {
-    const double flops = node->num_ops == CHAKRA_UNTOLD ? 0.0 : (double)node->num_ops;
-    const double bytes = node->tensor_size == CHAKRA_UNTOLD ? 0.0 : (double)node->tensor_size;
-    if (j->rates == NULL || (flops == 0.0 && bytes == 0.0))
+    const double flops = told(node->num_ops), bytes = told(node->tensor_size);
+    if (j->rates == NULL)
         return 0.0;
     const struct gpu_spec *gpu = j->rates->gpu;
     const double flops_per_s = gpu->peak_flops_per_s[j->rates->peak] * gpu->gemm.efficiency_ratio;
@@ -84,8 +89,9 @@ static void take_compute(struct joining *j, const struct chakra_node *node, stru
     }
     j->counts->compute++;
     if (node->duration_us == 0) {
-        task->work_s = compute_time_s(j, node);
-        *(task->work_s > 0.0 ? &j->counts->by_rates : &j->counts->untimed) += 1;
+        const bool says = told(node->num_ops) + told(node->tensor_size) > 0.0;
+        task->work_s = says ? compute_time_s(j, node) : 0.0;
+        *(says ? &j->counts->by_rates : &j->counts->untimed) += 1;
     }
     j->counts->duration_s += task->work_s;
 }

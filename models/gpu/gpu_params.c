@@ -64,6 +64,9 @@ const struct param gpu_params[] = {
      "Dense peak rate in NVFP4, without sparsity; 0: not supported."},
     {"hbm", PARAM_BYTES, AT(hbm.bytes), MIB, SIZE_MAX_BYTES, NULL, NULL,
      "Memory of the card, as the driver reports it."},
+    {"nominal_hbm", PARAM_BYTES, AT(hbm.nominal_bytes), 0, SIZE_MAX_BYTES, "0B", NULL,
+     "Memory that the card is sold with, in GB, by which the rule of thumb counts cards; 0: as "
+     "hbm."},
     {"usable_hbm", PARAM_BYTES, AT(hbm.usable_bytes), MIB, SIZE_MAX_BYTES, NULL, NULL,
      "Memory that one process can allocate on an empty card, its CUDA context included."},
     {"context", PARAM_BYTES, AT(hbm.context_bytes), 0, SIZE_MAX_BYTES, "500MB", NULL,
@@ -84,7 +87,8 @@ const struct param gpu_params[] = {
     {"clock", PARAM_FREQUENCY, AT(clock_hz), MEGA, 100.0 * GIGA, NULL, NULL,
      "Boost clock at which the peak rates are quoted."},
     {"power", PARAM_POWER, AT(power.cap_w), 1, MEGA, NULL, NULL,
-     "Power cap of the card; below tdp it lowers the sustained clock of GEMMs and attention."},
+     "Power cap of the card; below tdp it lowers the sustained clock of GEMMs and attention, above "
+     "tdp it has no effect."},
     {"tdp", PARAM_POWER, AT(power.tdp_w), 0, MEGA, "0W", NULL,
      "Power cap at which gemm_efficiency and the rates of attention hold; 0: at power."},
     {"static_power", PARAM_RATIO, AT(power.static_ratio), 0, 0.9, "20%", NULL,

@@ -29,6 +29,7 @@ struct attention_curve {
 /* One GPU, as catalogue/gpus.yaml gives it; every figure has its source there. */
 struct gpu_hbm {
     double bytes;            /* as the driver reports it */
+    double nominal_bytes;    /* data sheet; 0: bytes */
     double usable_bytes;     /* what a process can allocate on a clean card */
     double context_bytes;    /* CUDA context and kernels' own reservation */
     double bytes_per_s;      /* data sheet */

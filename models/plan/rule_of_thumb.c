@@ -3,14 +3,10 @@
 
 #include <math.h>
 
-#include "sim/units.h"
-
-/* Multiples of an 80 GB card are quoted with 80e9 bytes in class, whatever the driver reports. A
- * card of less than half a GiB has no such number. */
+/* Multiples of an 80 GB card are quoted with 80e9 bytes in class, whatever the driver reports. */
 static double nominal_card_bytes(const struct gpu_spec *gpu)
 {
-    double whole = round(gpu->hbm.bytes / GIB);
-    return whole > 0.0 ? whole * GIGA : gpu->hbm.bytes;
+    return gpu->hbm.nominal_bytes > 0.0 ? gpu->hbm.nominal_bytes : gpu->hbm.bytes;
 }
 
 /* At most 2^53, beyond which no count is exact. */
@@ -57,6 +53,7 @@ void rule_of_thumb(const struct configuration *c, struct rule_of_thumb *out)
         bytes = configuration_frozen_bytes(c) + bytes * configuration_adapter_parameters(c) /
                                                     transformer_parameters(m, c->training.sequence);
     double card = nominal_card_bytes(&c->gpu);
+    out->card_bytes = card;
     out->parameters = parameters;
     out->bytes_per_parameter = bytes;
     out->static_bytes = bytes * parameters;

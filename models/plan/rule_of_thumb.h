@@ -8,7 +8,8 @@
 struct rule_of_thumb {
     double parameters, bytes_per_parameter, static_bytes, activation_bytes, total_bytes;
     double inference_bytes;
-    /* Cards of the nominal HBM (80e9 bytes for an 80 GB card) for each of the three sums. */
+    double card_bytes; /* nominal HBM: 80e9 of an 80 GB card */
+    /* Such cards for each of the three sums. */
     uint64_t static_cards, cards, inference_cards;
 };
 /* The same for any precision, optimizer and formats: bytes for each parameter, by what they are

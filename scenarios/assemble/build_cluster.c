@@ -40,6 +40,8 @@ static void build_gpu(struct builder *b, const struct value *cluster)
     struct constant_section of = {SECTION_GPU, gpu->name, base, mapping, NULL};
     build_constants(b, &of, schema_table(schema), gpu);
     build_figures(b, &of, schema_table(schema), merged);
+    if (base && value_find(mapping, "hbm") && value_find(mapping, "nominal_hbm") == NULL)
+        gpu->hbm.nominal_bytes = 0.0; /* the base's is of a card with its memory */
     if (base && value_find(mapping, "hbm") && value_find(mapping, "usable_hbm") == NULL)
         problems_warning(b->problems, section_mark(mapping, "hbm"),
                          "cluster.gpu.hbm: usable_hbm, which decides what fits, stays that of %s; "

@@ -83,8 +83,8 @@ static const char tenant_lines[] =
     "  Were they open, {minimum_gpus_opened} card{if not minimum_gpus_opened = 1}s{end} would hold "
     "it.\n"
     "{end}"
-    "  They differ because the rule takes the nominal {.nominal_parameters} parameters, every byte "
-    "of the\n"
+    "  They differ because the rule takes the nominal {.nominal_parameters} parameters, the "
+    "{.nominal_hbm_bytes:decimal} of the\n"
     "  data sheet and no layout; the ledger takes the exact {.parameters}, the {.usable_hbm_bytes} "
     "that a process\n"
     "  can allocate, buffers and fragmentation, and only layouts that are legal.\n"
@@ -261,6 +261,7 @@ static void set_rules(struct fact *o, const struct rule_of_thumb *rule)
     set_rule(array, "", rule->total_bytes, "with activations: k L b s h x bytes", rule->cards);
     set_rule(array, "", rule->inference_bytes, "of weights alone, to infer", rule->inference_cards);
     document_real(o, ".nominal_parameters", IN_QUANTITY, rule->parameters);
+    document_real(o, ".nominal_hbm_bytes", IN_DECIMAL_BYTES, rule->card_bytes);
 }
 
 /* "layout.sharding, layout.recompute" */

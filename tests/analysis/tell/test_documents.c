@@ -36,7 +36,7 @@ static const char *const text_alone[] = {
     /* traffic of a step */
     ".op_count", ".busy_s", ".hidden_s", ".use", ".bytes_per_s", ".link_count", ".moved_bytes",
     /* memory */
-    ".allocated_bytes", ".nominal_parameters", ".bytes", ".most", ".limit",
+    ".allocated_bytes", ".nominal_parameters", ".nominal_hbm_bytes", ".bytes", ".most", ".limit",
     /* weeks, and the story of their interruptions */
     ".repair_s", ".step_variants", ".kept_rows", ".count", ".stops", ".lost_s", ".down_s", ".at",
     /* sums, shares and differences that are worked out before they are printed */

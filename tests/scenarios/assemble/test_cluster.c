@@ -141,17 +141,21 @@ static void test_largest(void **state)
     scenario_destroy(scenario);
 }
 
-/* A card with more memory than that of the catalogue has no more to use until that is said. */
+/* A card with more memory than that of the catalogue has no more to use until that is said, and is
+ * not sold as that of the catalogue is. */
 static void test_own_memory(void **state)
 {
     static const struct {
         const char *gpu, *problems;
+        double nominal_bytes;
     } cases[] = {
         {"{name: h100-80gb-sxm, hbm: 96GiB}",
          "~2:43: cluster.gpu.hbm: usable_hbm, which decides what fits, stays that of "
-         "h100-80gb-sxm; give it too\n"},
-        {"{name: h100-80gb-sxm, hbm: 96GiB, usable_hbm: 95GiB}", ""},
-        {"{name: h100-80gb-sxm, usable_hbm: 79GiB}", ""},
+         "h100-80gb-sxm; give it too\n",
+         0.0},
+        {"{name: h100-80gb-sxm, hbm: 96GiB, usable_hbm: 95GiB}", "", 0.0},
+        {"{name: h100-80gb-sxm, hbm: 96GiB, usable_hbm: 95GiB, nominal_hbm: 96GB}", "", 96e9},
+        {"{name: h100-80gb-sxm, usable_hbm: 79GiB}", "", 80e9},
     };
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[512];
@@ -161,6 +165,7 @@ static void test_own_memory(void **state)
                  cases[i].gpu);
         struct scenario *scenario = weeks_read_text(text);
         weeks_problems_are(scenario, cases[i].problems);
+        assert_true(scenario->configuration.gpu.hbm.nominal_bytes == cases[i].nominal_bytes);
         scenario_destroy(scenario);
     }
     /* of a card of one's own nothing stays that of another */

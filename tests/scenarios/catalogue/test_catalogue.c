@@ -6,7 +6,9 @@
 #include "scenarios/assemble/scenario.h"
 #include "scenarios/catalogue/catalogue.h"
 #include "scenarios/describe/describe.h"
+#include "scenarios/language/quantity.h"
 #include "scenarios/schema/schema.h"
+#include "sim/units.h"
 #include "tests/test.h"
 #include "topology/topology_kind.h"
 
@@ -199,6 +201,40 @@ static void test_list(void **state)
     arena_destroy(arena);
 }
 
+static double bytes_of(const struct value *entry, const char *key)
+{
+    struct quantity quantity;
+    char why[QUANTITY_TEXT_MAX];
+    const struct value *value = value_find(entry, key);
+    assert_non_null(value);
+    if (!quantity_read(PARAM_BYTES, value->text, "", &quantity, why))
+        fail_msg("%s: %s", key, why);
+    return quantity.number;
+}
+
+/* The GB that a card is sold with stand in its name ("b300-288gb-sxm"). Memory is made in powers of
+ * two, so that 80 GB hold up to 80 GiB: the GiB of which a driver and a process speak are never
+ * more than the GB. */
+static void test_memory_of_cards(void **state)
+{
+    struct opened o = open_catalogue();
+    const struct name_list names = catalogue_names(&o.whole, FAMILY_GPUS);
+    for (unsigned i = 0; i < names.count; i++) {
+        const struct value *entry = catalogue_find(&o.whole, FAMILY_GPUS, names.names[i]);
+        unsigned gb = 0;
+        const char *word = strchr(names.names[i], '-');
+        if (word == NULL || sscanf(word, "-%ugb", &gb) != 1)
+            fail_msg("%s: no GB in its name", names.names[i]);
+        const double usable_gib = bytes_of(entry, "usable_hbm") / GIB,
+                     hbm_gib = bytes_of(entry, "hbm") / GIB;
+        if (bytes_of(entry, "nominal_hbm") != gb * GIGA)
+            fail_msg("%s: not %u GB", names.names[i], gb);
+        if (!(usable_gib > 0.9 * gb && usable_gib <= hbm_gib && hbm_gib <= gb))
+            fail_msg("%s: %g of %g GiB of %u GB", names.names[i], usable_gib, hbm_gib, gb);
+    }
+    arena_destroy(o.arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +242,7 @@ int main(void)
         cmocka_unit_test(test_every_entry_reads),
         cmocka_unit_test(test_every_fleet_reads),
         cmocka_unit_test(test_list),
+        cmocka_unit_test(test_memory_of_cards),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,16 @@ static double rated_w(const struct gpu_spec *gpu)
     return gpu->power.tdp_w > 0.0 ? gpu->power.tdp_w : gpu->power.cap_w;
 }
 
+double gpu_power_limit_w(const struct gpu_spec *gpu)
+{
+    return fmin(gpu->power.cap_w, rated_w(gpu));
+}
+
+bool gpu_power_is_capped(const struct gpu_spec *gpu)
+{
+    return gpu->power.cap_w < rated_w(gpu);
+}
+
 /* Of a card at tdp. What of it an idle card does not draw is leakage of a hot one and clocks:
  * temperature rises in proportion to power, and so does leakage over some tens of kelvin. */
 double gpu_power_static_w(const struct gpu_spec *gpu)
@@ -20,12 +30,12 @@ double gpu_power_static_w(const struct gpu_spec *gpu)
     double rated = rated_w(gpu), at_tdp = gpu->power.static_ratio * rated;
     double idle = fmin(gpu->power.idle_w, at_tdp);
     double hot = rated > idle ? (at_tdp - idle) / (rated - idle) : 0.0;
-    return at_tdp - hot * (rated - gpu->power.cap_w);
+    return at_tdp - hot * (rated - gpu_power_limit_w(gpu));
 }
 
 double gpu_power_dynamic_w(const struct gpu_spec *gpu)
 {
-    return gpu->power.cap_w - gpu_power_static_w(gpu);
+    return gpu_power_limit_w(gpu) - gpu_power_static_w(gpu);
 }
 
 struct gpu_spec gpu_power_rated(const struct gpu_spec *gpu)
@@ -60,13 +70,13 @@ static double clock_of_power(double power, double floor)
 double gpu_power_sustained_ratio(const struct gpu_spec *gpu)
 {
     double issue = gpu_power_issue_ratio(gpu), floor = gpu->power.voltage_floor_ratio;
-    if (gpu->power.cap_w == rated_w(gpu))
+    if (!gpu_power_is_capped(gpu))
         return gpu->gemm.efficiency_ratio;
     const struct gpu_spec rated = gpu_power_rated(gpu);
     double ratio = gpu_power_dynamic_w(gpu) / gpu_power_dynamic_w(&rated);
     CHECK(gpu_power_suffices(gpu) && ratio > 0.0);
     double at_tdp = power_of_clock(gpu->gemm.efficiency_ratio / issue, floor);
-    return issue * fmin(clock_of_power(at_tdp * ratio, floor), 1.0);
+    return issue * clock_of_power(at_tdp * ratio, floor);
 }
 
 double gpu_power_byte_j(const struct gpu_spec *gpu)
@@ -106,7 +116,7 @@ struct gpu_spec gpu_power_unthrottled(const struct gpu_spec *gpu)
 {
     struct gpu_spec out = *gpu;
     out.gemm.efficiency_ratio = gpu_power_issue_ratio(gpu);
-    out.power.tdp_w = out.power.cap_w;
+    out.power.cap_w = out.power.tdp_w = gpu_power_limit_w(gpu);
     out.power.memory_ratio = 0.0;
     return out;
 }

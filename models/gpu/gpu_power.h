@@ -11,6 +11,11 @@
 
 #include "models/gpu/gpu_spec.h"
 
+/* What the card may draw, W: its cap, or tdp where that is less. No vendor lets a higher cap be
+ * set, and no draw was measured there. */
+double gpu_power_limit_w(const struct gpu_spec *gpu);
+/* Is the cap below tdp? */
+bool gpu_power_is_capped(const struct gpu_spec *gpu);
 /* Static power at the cap, W: static_ratio of tdp at tdp, and from there straight down to idle_w in
  * a card that draws no more than that. What the cap leaves beside it, W. */
 double gpu_power_static_w(const struct gpu_spec *gpu);

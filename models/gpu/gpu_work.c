@@ -100,7 +100,7 @@ static double time_at(const struct gpu_work *work, double tdp, double clock)
 struct gpu_pace gpu_work_pace(const struct gpu_spec *gpu, const struct gpu_work *work)
 {
     const struct gpu_spec rated = gpu_power_rated(gpu);
-    if (gpu->power.cap_w == rated.power.cap_w || !(work->time_s > 0.0))
+    if (!gpu_power_is_capped(gpu) || !(work->time_s > 0.0))
         return (struct gpu_pace){1.0, 1.0};
     const double budget_w = gpu_power_dynamic_w(gpu), floor = gpu->power.voltage_floor_ratio;
     const double tdp = tdp_clock(&rated, work);
@@ -129,7 +129,7 @@ struct gpu_pace gpu_work_pace(const struct gpu_spec *gpu, const struct gpu_work 
 struct gpu_spec gpu_work_card(const struct gpu_spec *gpu, const struct gpu_work *work)
 {
     struct gpu_spec out = gpu_power_rated(gpu);
-    if (gpu->power.cap_w == out.power.cap_w)
+    if (!gpu_power_is_capped(gpu))
         return *gpu;
     const double ratio = gpu_work_pace(gpu, work).clock_ratio;
     const double stream = gpu_power_stream_bytes_per_s(gpu) / gpu->hbm.bytes_per_s;

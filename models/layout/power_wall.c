@@ -15,7 +15,7 @@ static const double fan_ratio[COOLING_COUNT] = {
 static double inlet_w(const struct configuration *c, double card_w)
 {
     const struct node_power *p = &c->cluster.node.power;
-    const double idle_w = c->gpu.power.idle_w, cap_w = c->gpu.power.cap_w;
+    const double idle_w = c->gpu.power.idle_w, cap_w = gpu_power_limit_w(&c->gpu);
     const double load = cap_w > idle_w ? (card_w - idle_w) / (cap_w - idle_w) : 0.0;
     const double inside_w = card_w + p->rest_w + p->load_w * load;
     return inside_w * (1.0 + fan_ratio[p->cooling]) / p->conversion_ratio;

@@ -1,5 +1,6 @@
 #include "scenarios/schema/circumstance.h"
 
+#include "models/gpu/gpu_power.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "topology/topology_kind.h"
@@ -227,6 +228,9 @@ HOLDS(exchanges, (shares_experts(c) && !c->layout.experts.dispatch->relays) ||
 /* Do GPUs of a node meet over PCIe? */
 HOLDS(meets_over_pcie, topology_wire(&c->cluster, c->cluster.node.gpus).kind == WIRE_PCIE)
 
+/* Can the card draw all that its cap allows? */
+HOLDS(reaches_cap, gpu_power_limit_w(&c->gpu) == c->gpu.power.cap_w)
+
 static const char *node_kind(const struct configuration *c)
 {
     return c->cluster.node.kind->head.name;
@@ -324,6 +328,7 @@ const struct circumstance circumstances[NEED_COUNT] = {
     [NEED_UNMASKED] = {has_unmasked, "with a causal mask (training.causal)", NULL, true},
     [NEED_SMALL_HEADS] = {has_small_heads, "with heads of 128 and more", NULL, false},
     [NEED_LARGE_HEADS] = {has_large_heads, "with heads of 128 and less", NULL, false},
+    [NEED_REACHED_CAP] = {reaches_cap, "above the card's tdp", NULL, false},
     [NEED_OFFLOAD] = {offloads, "without layout.optimizer_offload or activation_offload", NULL,
                       false},
     [NEED_DRIVES] = {offloads_to_drives,

@@ -80,6 +80,8 @@ enum need {
     NEED_UNMASKED,
     NEED_SMALL_HEADS,
     NEED_LARGE_HEADS,
+    /* of the card itself */
+    NEED_REACHED_CAP,
     /* of a node, and of the network between nodes */
     NEED_FAR_NICS,
     NEED_NVLINK,

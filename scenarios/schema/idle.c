@@ -206,6 +206,8 @@ static const struct idle_row {
      "attention_cudnn_head256",
      NEED_LARGE_HEADS, "is about heads above 128", false},
 
+    {"cluster.gpu", "power", NEED_REACHED_CAP, "limits what the card draws", false},
+
     {"cluster.node", "host_dram_bandwidth host_dram_efficiency", NEED_OFFLOAD,
      "is about what is kept in CPU memory", false},
     {"cluster.node", "nvme_read_bandwidth nvme_write_bandwidth", NEED_DRIVES,

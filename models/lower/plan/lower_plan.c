@@ -271,7 +271,7 @@ static struct gpu_spec paced_card(const struct lowering *l)
 {
     const struct gpu_spec *gpu = &l->c->gpu;
     struct gpu_work work = {0};
-    if (gpu->power.cap_w == gpu_power_rated(gpu).power.cap_w)
+    if (!gpu_power_is_capped(gpu))
         return *gpu;
     for (unsigned b = 0; b < lower_plan_block_count(l); b++)
         for (uint32_t part = 0; part < l->parts && l->layers[b] != NULL; part++)

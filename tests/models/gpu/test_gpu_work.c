@@ -120,8 +120,7 @@ static void test_by_hand(void **state)
     assert_true(meets_w < 600);
     assert_true(time_ratio(meets_w * 1.001, &some) == 1.0);
     assert_true(time_ratio(meets_w * 0.99, &some) > 1.001);
-    /* Above tdp the clock of a product rises to its boost. */
-    assert_true(near(time_ratio(10000, &product), 0.68 / 0.87));
+    assert_true(time_ratio(10000, &product) == 1.0); /* above tdp as at tdp */
 }
 
 /* The highest of a million clocks at which power is within the cap. */
@@ -151,18 +150,25 @@ static void test_against_a_search(void **state)
         }
 }
 
-/* A higher cap is never slower, and the work never draws more than it. */
+/* A higher cap is never slower and never draws less; the work never draws more than it, and beyond
+ * tdp not even a watt more than there. */
 static void test_caps(void **state)
 {
     for (double share = 0.0; share <= 1.0; share += 0.1) {
         const struct gpu_work work = mixture(share);
-        double before = INFINITY;
-        for (double cap = 120; cap <= 1500; cap *= 1.02) {
+        const struct gpu_spec full = hopper(700);
+        const double most_w = gpu_work_draw_w(&full, &work);
+        double before = INFINITY, before_w = 0.0;
+        for (double cap = 120; cap <= 100e3; cap *= 1.02) {
             const struct gpu_spec gpu = hopper(cap);
             const struct gpu_pace pace = gpu_work_pace(&gpu, &work);
+            const double draw_w = gpu_work_draw_w(&gpu, &work);
             assert_true(pace.time_ratio <= before * (1 + 1e-12) && pace.clock_ratio > 0.0);
-            assert_true(gpu_work_draw_w(&gpu, &work) <= cap * (1 + 1e-12));
+            assert_true(draw_w <= cap * (1 + 1e-12) && draw_w >= before_w);
+            if (cap >= 700)
+                assert_true(draw_w == most_w && pace.time_ratio == 1.0 && pace.clock_ratio == 1.0);
             before = pace.time_ratio;
+            before_w = draw_w;
         }
     }
 }

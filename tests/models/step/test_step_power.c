@@ -141,13 +141,42 @@ static void test_cap(void **state)
     arena_destroy(arena);
 }
 
+/* A cap above tdp moves nothing: not the card, not the node beside it; one that lowers a draw is
+ * met. A card of which nothing is said of tdp draws at its cap. */
+static void test_caps_above_tdp(void **state)
+{
+    struct arena *arena = arena_create();
+    const struct program *p = program_of(arena);
+    double parts_s[PART_COUNT];
+    struct power_job of[5];
+    struct step_power power[5] = {0};
+    static const double caps_w[] = {500, 700, 1400, 100e3, 1400},
+                        tdps_w[] = {700, 700, 700, 700, 0};
+    for (unsigned part = 0; part < PART_COUNT; part++)
+        parts_s[part] = 1.0;
+    for (unsigned i = 0; i < 5; i++) {
+        struct configuration c = node_of_eight();
+        c.gpu.power.cap_w = caps_w[i];
+        c.gpu.power.tdp_w = tdps_w[i];
+        step_power_add(&c, p, parts_s, 1.0, &power[i]);
+        step_power_end(&c, 12.0, &power[i]);
+        power_job_of(&c, 0.0, &of[i]);
+    }
+    assert_true(power[0].card_w < power[1].card_w && of[0].standing_w < of[1].standing_w);
+    for (unsigned i = 2; i < 4; i++) {
+        assert_true(power[i].card_w == power[1].card_w && power[i].step_j == power[1].step_j);
+        assert_true(of[i].standing_w == of[1].standing_w && of[i].idle_w == of[1].idle_w);
+    }
+    near(power[4].card_w - power[1].card_w, 0.2 * 700); /* static power is a share of tdp */
+    arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wall),
-        cmocka_unit_test(test_unstated),
-        cmocka_unit_test(test_phases),
-        cmocka_unit_test(test_cap),
+        cmocka_unit_test(test_wall),           cmocka_unit_test(test_unstated),
+        cmocka_unit_test(test_phases),         cmocka_unit_test(test_cap),
+        cmocka_unit_test(test_caps_above_tdp),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -391,6 +391,44 @@ static void test_price_of_weeks(void **state)
     }
 }
 
+/* A cap above tdp is warned of and moves no figure; up to tdp it is silent and moves them. That of
+ * a card which is described is the card's own. */
+static void test_caps_above_tdp(void **state)
+{
+    static const struct {
+        const char *gpu;
+        unsigned told;
+        bool moves;
+    } rows[] = {
+        {"{name: h100-80gb-sxm}", 0, false},
+        {"{name: h100-80gb-sxm, power: 700W}", 0, false},
+        {"{name: h100-80gb-sxm, power: 300W}", 0, true},
+        {"{name: h100-80gb-sxm, power: 701W}", 1, false},
+        {"{name: h100-80gb-sxm, power: 100kW}", 1, false},
+        {"{name: h100-80gb-sxm, power: 100kW, tdp: 100kW}", 0, true},
+        {"{peak_bf16: 989.4TFLOP/s, hbm: 80GB, usable_hbm: 79GB, hbm_bandwidth: 3TB/s, "
+         "sm_count: 132, clock: 1.8GHz, power: 2kW, attention_flash2_causal_forward_rate: "
+         "500TFLOP/s, attention_flash2_causal_backward_rate: 400TFLOP/s}",
+         0, true},
+    };
+    static char stands[FIGURES], now[FIGURES];
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char cluster[512];
+        struct base base = bases[0];
+        snprintf(cluster, sizeof cluster, "gpu: %s, nodes: 2, node: dgx-h100", rows[i].gpu);
+        base.cluster = cluster;
+        struct scenario *s = read_with(&base, NULL);
+        if (s->diagnostics.error_count > 0)
+            fail_msg("%s: %s", rows[i].gpu, s->diagnostics.problems[0].text);
+        const unsigned told = problems_with(s, "cluster.gpu.power has no effect above");
+        figures_of(s, i == 0 ? stands : now);
+        if (told != rows[i].told || (i > 0 && (strcmp(now, stands) != 0) != rows[i].moves))
+            fail_msg("%s: %u told, figures %s", rows[i].gpu, told,
+                     strcmp(now, stands) != 0 ? "move" : "stay");
+        scenario_destroy(s);
+    }
+}
+
 /* Each word of what graphs capture moves something, or is warned of, or refused. */
 static void test_graphs_capture_something(void **state)
 {
@@ -444,6 +482,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_key_is_idle_in_silence),
                                        cmocka_unit_test(test_words_and_places),
                                        cmocka_unit_test(test_one_warning_a_key),
+                                       cmocka_unit_test(test_caps_above_tdp),
                                        cmocka_unit_test(test_price_of_weeks),
                                        cmocka_unit_test(test_graphs_capture_something),
                                        cmocka_unit_test(test_presets_are_silent)};

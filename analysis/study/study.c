@@ -328,7 +328,8 @@ void study_summarise(struct arena *arena, const struct study_point *point, enum 
     for (size_t r = 0; r < point->replications; r++)
         if (isfinite(column[r]))
             column[kept++] = column[r];
-    statistics_summarise(arena, column, kept, out);
+    const struct summary_range range = metric_range(m);
+    statistics_summarise(arena, column, kept, &range, out);
     arena_rewind(arena, mark);
 }
 
@@ -345,5 +346,5 @@ bool study_enough(const struct study *study, const struct study_point *point, si
         return true;
     study_summarise(study->arena, point, study->objective, &s);
     *target = 2 * have < most ? 2 * have : most;
-    return s.high95 - s.mean <= wanted * fabs(s.mean);
+    return s.half95 <= wanted * fabs(s.mean);
 }

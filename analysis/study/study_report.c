@@ -140,7 +140,7 @@ static void print_head(const struct report_table *t)
     fprintf(out, "%-*s %*s", t->label_width, keys, t->objective_width,
             study_metrics[study->objective].name);
     if (!t->single)
-        fprintf(out, " %10s %10s %10s %7s", "+- 95 %", "P10", "P90", "seeds");
+        fprintf(out, " %10s %10s %10s %10s %7s", "95 % from", "to", "P10", "P90", "seeds");
     fprintf(out, " %5s", "fits");
     for (unsigned i = 0; i < BESIDE_COUNT; i++)
         if (t->shown[i])
@@ -153,10 +153,11 @@ static void print_spread(const struct report_table *t, const struct summary *s)
     FILE *out = t->session->out;
     enum study_metric metric = t->study->objective;
     if (s->count > 1)
-        fprintf(out, " %10s %10s %10s", metric_text(metric, s->high95 - s->mean).s,
-                metric_text(metric, s->p10).s, metric_text(metric, s->p90).s);
+        fprintf(out, " %10s %10s %10s %10s", metric_text(metric, s->low95).s,
+                metric_text(metric, s->high95).s, metric_text(metric, s->p10).s,
+                metric_text(metric, s->p90).s);
     else
-        fprintf(out, " %10s %10s %10s", "-", "-", "-");
+        fprintf(out, " %10s %10s %10s %10s", "-", "-", "-", "-");
     fprintf(out, " %7zu", s->count);
 }
 

@@ -48,7 +48,7 @@ void power_job_of(const struct configuration *c, double step_w, struct power_job
     const double ranks = (double)configuration_ranks(c), paid = (double)rental.paid_gpus;
     const double idle_w = power_wall_w(c, c->gpu.power.idle_w);
     const double standing_w = power_wall_w(c, gpu_power_static_w(&c->gpu));
-    const double most_w = power_wall_w(c, c->gpu.power.cap_w);
+    const double most_w = power_wall_w(c, gpu_power_limit_w(&c->gpu));
     *out = (struct power_job){.step_w = step_w,
                               .most_w = ranks * most_w + (paid - ranks) * idle_w,
                               .standing_w = ranks * standing_w + (paid - ranks) * idle_w,

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analysis/record/numbers/cost.h"
-#include "analysis/record/numbers/statistics.h"
+#include "analysis/record/numbers/metric_source.h"
 #include "models/job/player/job.h"
 #include "scenarios/assemble/scenario.h"
 #include "sim/check.h"
@@ -112,10 +112,11 @@ static bool play_seeds(struct arena *arena, const struct search_weeks_wish *wish
         out->limited = out->limited || job_end_is_limit(result.end);
     }
     out->failures = failures / (double)out->seeds;
-    statistics_summarise(arena, shares, out->seeds, &summary);
+    const struct summary_range range = metric_range(METRIC_goodput);
+    statistics_summarise(arena, shares, out->seeds, &range, &summary);
     out->goodput_ratio = summary.mean;
-    out->low_ratio = fmax(summary.low95, 0.0);
-    out->high_ratio = fmin(summary.high95, 1.0);
+    out->low_ratio = summary.low95;
+    out->high_ratio = summary.high95;
     out->tokens_per_s = wall_s > 0.0 ? tokens / wall_s : 0.0;
     out->usd_per_1e9_tokens = tokens > 0.0 ? usd / tokens * GIGA : NAN;
     arena_destroy(scratch);

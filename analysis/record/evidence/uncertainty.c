@@ -6,6 +6,7 @@
 
 #include "analysis/record/evidence/power_error.h"
 #include "analysis/record/numbers/statistics.h"
+#include "models/gpu/gpu_power.h"
 #include "models/layout/power_wall.h"
 #include "models/step/simulate/step.h"
 #include "sim/check.h"
@@ -87,7 +88,7 @@ static struct drawn_power most_power(const struct configuration *c)
 {
     struct power_job job;
     power_job_of(c, NAN, &job);
-    return (struct drawn_power){log(job.most_w), log(power_node_w(c, c->gpu.power.cap_w))};
+    return (struct drawn_power){log(job.most_w), log(power_node_w(c, gpu_power_limit_w(&c->gpu)))};
 }
 
 bool uncertainty_draw(struct arena *arena, const struct scenario *scenario,

@@ -78,6 +78,12 @@ int metric_find(const char *name)
     return -1;
 }
 
+struct summary_range metric_range(enum study_metric metric)
+{
+    const bool share = strcmp(study_metrics[metric].unit, "1") == 0;
+    return (struct summary_range){0.0, share ? 1.0 : INFINITY};
+}
+
 #define STEP_NO(key, when, getter)
 #define STEP_OF_WEEKS(key, when, getter)
 #define STEP_OF_STEPS(key, when, getter) STEP_OF_BOTH(key, when, getter)

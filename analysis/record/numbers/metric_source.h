@@ -8,6 +8,7 @@
 #include "analysis/record/numbers/job_record.h"
 #include "analysis/record/numbers/metrics.h"
 #include "analysis/record/numbers/result.h"
+#include "analysis/record/numbers/statistics.h"
 
 enum study_scope {
     METRIC_OF_WEEKS,
@@ -21,6 +22,8 @@ struct study_metric_info {
 };
 extern const struct study_metric_info study_metrics[METRIC_COUNT];
 int metric_find(const char *name); /* or -1 */
+/* What a metric can be: a share at most 1, and none is negative. */
+struct summary_range metric_range(enum study_metric metric);
 
 /* What the getters ask. */
 struct metric_source {

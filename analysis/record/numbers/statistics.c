@@ -57,21 +57,22 @@ double statistics_t95(double standard_error, size_t degrees_of_freedom)
 }
 
 void statistics_summarise(struct arena *arena, const double *values, size_t count,
-                          struct summary *out)
+                          const struct summary_range *range, struct summary *out)
 {
-    *out = (struct summary){count, NAN, NAN, NAN, NAN, NAN, NAN};
+    *out = (struct summary){count, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     if (count == 0)
         return;
     struct arena_mark mark = arena_mark(arena);
-    double *sorted = ARENA_ARRAY(arena, double, count), half = 0.0;
+    double *sorted = ARENA_ARRAY(arena, double, count);
     memcpy(sorted, values, count * sizeof *values);
     statistics_sort(sorted, count);
     out->mean = gsl_stats_mean(sorted, 1, count);
+    out->half95 = 0.0;
     if (count > 1)
-        half = statistics_t95(gsl_stats_sd_m(sorted, 1, count, out->mean) / sqrt((double)count),
-                              count - 1);
-    out->low95 = out->mean - half;
-    out->high95 = out->mean + half;
+        out->half95 = statistics_t95(
+            gsl_stats_sd_m(sorted, 1, count, out->mean) / sqrt((double)count), count - 1);
+    out->low95 = fmax(out->mean - out->half95, range->low);
+    out->high95 = fmin(out->mean + out->half95, range->high);
     out->p10 = statistics_percentile(sorted, count, 0.1);
     out->p50 = statistics_percentile(sorted, count, 0.5);
     out->p90 = statistics_percentile(sorted, count, 0.9);

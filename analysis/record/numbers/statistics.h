@@ -14,14 +14,19 @@ double statistics_percentile(const double *ascending, size_t count, double ratio
 /* Rank correlation of two lists, ties by their mean rank; NAN when a list is all one value. */
 double statistics_spearman(struct arena *arena, const double *a, const double *b, size_t count);
 
-/* A sample in a few figures; all NAN of none. The interval of the mean is Student's, 95 %; of one
- * value it is that value. */
+/* What a quantity can be. */
+struct summary_range {
+    double low, high;
+};
+/* A sample in a few figures; all NAN of none. The interval of the mean is Student's, 95 %, as far
+ * as it lies in the quantity's range; of one value it is that value. */
 struct summary {
     size_t count;
     double mean, low95, high95, p10, p50, p90;
+    double half95; /* of the interval, had the range no ends */
 };
 void statistics_summarise(struct arena *arena, const double *values, size_t count,
-                          struct summary *out);
+                          const struct summary_range *range, struct summary *out);
 /* Where a continuous function that is below 0 at `low` and above 0 at `high` is 0, to
  * the last digits, by bisection. */
 double statistics_root(double (*function)(double x, void *context), void *context, double low,

@@ -39,17 +39,41 @@ static struct vary vary_of(const char *text)
 /* Student's t for four degrees of freedom is 2.7764 (any table). */
 static void test_summary(void **state)
 {
+    static const struct summary_range endless = {-INFINITY, INFINITY}, narrow = {2.5, 3.25};
     double values[] = {5.0, 1.0, 4.0, 2.0, 3.0};
     struct summary s;
-    statistics_summarise(arena, values, 5, &s);
+    statistics_summarise(arena, values, 5, &endless, &s);
     double half = 2.776445105 * sqrt(2.5 / 5.0);
     assert_true(s.mean == 3.0 && s.p50 == 3.0 && s.p10 == 1.4 && s.p90 == 4.6);
     assert_true(fabs(s.high95 - 3.0 - half) < 1e-8 && fabs(3.0 - s.low95 - half) < 1e-8);
+    assert_true(fabs(s.half95 - half) < 1e-8);
     assert_true(values[0] == 5.0); /* left as it was */
-    statistics_summarise(arena, values, 1, &s);
-    assert_true(s.low95 == 5.0 && s.high95 == 5.0);
-    statistics_summarise(arena, values, 0, &s);
+    statistics_summarise(arena, values, 5, &narrow, &s);
+    assert_true(s.mean == 3.0 && s.low95 == 2.5 && s.high95 == 3.25);
+    assert_true(fabs(s.half95 - half) < 1e-8);
+    statistics_summarise(arena, values, 1, &endless, &s);
+    assert_true(s.low95 == 5.0 && s.high95 == 5.0 && s.half95 == 0.0);
+    statistics_summarise(arena, values, 0, &endless, &s);
     assert_true(isnan(s.mean));
+}
+
+/* Of every metric: bounds lie within what it can be, however far its values are spread. */
+static void test_bounds_lie_in_the_range(void **state)
+{
+    for (unsigned m = 0; m < 2 * METRIC_COUNT; m++) {
+        const enum study_metric metric = (enum study_metric)(m / 2);
+        const bool share = strcmp(study_metrics[metric].unit, "1") == 0, low = m % 2 == 0;
+        const double mean = low ? 0.25 : 0.75, half = 3.182446305 / 4; /* deviation 1/2 */
+        double values[4][METRIC_COUNT] = {{0}};
+        const struct study_point point = {.replications = 4, .values = values};
+        struct summary s;
+        for (unsigned r = 0; r < 4; r++)
+            values[r][metric] = (r == 0) == low; /* one is unlike the others */
+        study_summarise(arena, &point, metric, &s);
+        assert_true(s.mean == mean && fabs(s.half95 - half) < 1e-8);
+        assert_true(s.low95 == fmax(0.0, mean - s.half95));
+        assert_true(s.high95 == (share ? 1.0 : mean + s.half95));
+    }
 }
 
 static void test_vertex(void **state)
@@ -455,6 +479,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_summary, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_bounds_lie_in_the_range, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_vertex, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_optimum, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_optimum_at_an_end, set_up, tear_down),

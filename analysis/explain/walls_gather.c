@@ -120,7 +120,6 @@ static void take_memory(const struct configuration *c, unsigned open, struct wal
 static void take_time(const struct configuration *c, const struct step *step,
                       struct walls_simulated *out)
 {
-    const double tokens = c->training.tokens > 0.0 ? c->training.tokens : NAN;
     unsigned most = 0;
     for (unsigned part = 1; part < PART_COUNT; part++)
         if (step->parts.breakdown_s[part] > step->parts.breakdown_s[most])
@@ -128,7 +127,7 @@ static void take_time(const struct configuration *c, const struct step *step,
     out->timed = true;
     out->step_s = step->step_s;
     out->mfu_ratio = step->rates.mfu_ratio;
-    out->budget_s = tokens / step->rates.tokens_per_s;
+    out->budget_s = configuration_trained_tokens(c) / step->rates.tokens_per_s;
     out->gpu_s_of_budget = out->budget_s * (double)step->counts.ranks;
     out->exposed_dp_s = step->parts.breakdown_s[PART_EXPOSED_DP];
     out->most = breakdown_names[most];

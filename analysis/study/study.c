@@ -17,11 +17,10 @@ enum {
 
 enum study_unit study_unit(enum study_metric metric)
 {
-    static const char *const units[] = {[METRIC_IN_SHARE] = "1",
-                                        [METRIC_IN_TIME] = "s",
-                                        [METRIC_IN_BYTES] = "B",
-                                        [METRIC_IN_MONEY] = "USD"};
-    unsigned unit = METRIC_IN_MONEY;
+    static const char *const units[] = {
+        [METRIC_IN_SHARE] = "1",   [METRIC_IN_TIME] = "s",   [METRIC_IN_BYTES] = "B",
+        [METRIC_IN_MONEY] = "USD", [METRIC_IN_ENERGY] = "J", [METRIC_IN_POWER] = "W"};
+    unsigned unit = METRIC_IN_POWER;
     while (unit > METRIC_IN_PLAIN && strcmp(units[unit], study_metrics[metric].unit) != 0)
         unit--;
     return (enum study_unit)unit;

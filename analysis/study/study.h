@@ -31,7 +31,9 @@ enum study_unit {
     METRIC_IN_SHARE,
     METRIC_IN_TIME,
     METRIC_IN_BYTES,
-    METRIC_IN_MONEY
+    METRIC_IN_MONEY,
+    METRIC_IN_ENERGY,
+    METRIC_IN_POWER
 };
 enum study_unit study_unit(enum study_metric metric);
 

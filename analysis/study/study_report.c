@@ -7,6 +7,7 @@
 #include "scenarios/language/quantity.h"
 #include "sim/check.h"
 #include "sim/plural.h"
+#include "sim/units.h"
 
 enum {
     BAR_WIDTH = 16,
@@ -35,6 +36,15 @@ struct report_table {
     double most; /* largest mean of the objective, of what fits */
 };
 
+/* Of a token joules, of weeks watt hours. */
+static struct text energy_text(double joules)
+{
+    struct text text = format_energy(joules);
+    if (fabs(joules) < HOUR)
+        snprintf(text.s, sizeof text.s, "%s J", format_quantity(joules).s);
+    return text;
+}
+
 static struct text metric_text(enum study_metric metric, double value)
 {
     switch (study_unit(metric)) {
@@ -46,6 +56,10 @@ static struct text metric_text(enum study_metric metric, double value)
         return format_bytes(value);
     case METRIC_IN_MONEY:
         return format_money(value);
+    case METRIC_IN_ENERGY:
+        return energy_text(value);
+    case METRIC_IN_POWER:
+        return format_power(value);
     case METRIC_IN_PLAIN:
         return format_quantity(value);
     }

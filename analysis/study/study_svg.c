@@ -160,11 +160,11 @@ static void choose_curves(struct figure *f)
 
 static enum plot_unit unit_of(const struct study *study)
 {
-    static const enum plot_unit units[] = {[METRIC_IN_PLAIN] = PLOT_PLAIN,
-                                           [METRIC_IN_SHARE] = PLOT_SHARE,
-                                           [METRIC_IN_TIME] = PLOT_TIME,
-                                           [METRIC_IN_BYTES] = PLOT_BYTES,
-                                           [METRIC_IN_MONEY] = PLOT_MONEY};
+    static const enum plot_unit units[] = {
+        [METRIC_IN_PLAIN] = PLOT_PLAIN, [METRIC_IN_SHARE] = PLOT_SHARE,
+        [METRIC_IN_TIME] = PLOT_TIME,   [METRIC_IN_BYTES] = PLOT_BYTES,
+        [METRIC_IN_MONEY] = PLOT_MONEY, [METRIC_IN_ENERGY] = PLOT_ENERGY,
+        [METRIC_IN_POWER] = PLOT_POWER};
     return units[study_unit(study->objective)];
 }
 

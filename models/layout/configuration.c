@@ -103,10 +103,20 @@ double configuration_tokens(const struct configuration *c)
     return (double)c->training.global_batch * (double)c->training.sequence;
 }
 
+uint64_t configuration_steps_of(double tokens, double step_tokens)
+{
+    return tokens > 0.0 ? (uint64_t)ceil(tokens / step_tokens) : 0;
+}
+
 uint64_t configuration_steps(const struct configuration *c)
 {
-    return c->training.tokens > 0.0 ? (uint64_t)ceil(c->training.tokens / configuration_tokens(c))
-                                    : 0;
+    return configuration_steps_of(c->training.tokens, configuration_tokens(c));
+}
+
+double configuration_trained_tokens(const struct configuration *c)
+{
+    const uint64_t steps = configuration_steps(c);
+    return steps > 0 ? (double)steps * configuration_tokens(c) : NAN;
 }
 
 double configuration_adapter_parameters(const struct configuration *c)

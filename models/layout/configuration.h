@@ -146,8 +146,12 @@ bool configuration_legal(const struct configuration *c);
 /* Microbatches for each replica in a step. */
 uint64_t configuration_microbatches(const struct configuration *c);
 double configuration_tokens(const struct configuration *c); /* of a step */
-/* Steps that train all of training.tokens, the last one whole; 0: no tokens are said. */
+/* Steps that train all of these tokens, the last one whole; 0: no tokens are said. */
+uint64_t configuration_steps_of(double tokens, double step_tokens);
+/* ... of training.tokens. */
 uint64_t configuration_steps(const struct configuration *c);
+/* Tokens of these steps: what a training takes in time, money and energy; NAN: none are said. */
+double configuration_trained_tokens(const struct configuration *c);
 /* Bytes of a kept gradient: as the scenario says, else as recipes of the software set it, but no
  * fewer than the backward pass writes. */
 double configuration_gradient_bytes(const struct configuration *c);

@@ -49,14 +49,20 @@ void rule_of_thumb(const struct configuration *c, struct rule_of_thumb *out)
     rule_of_thumb_recipe(&c->training, &recipe);
     double bytes =
         recipe.weights_bytes + recipe.gradients_bytes + recipe.master_bytes + recipe.moments_bytes;
-    if (c->training.adapter.kind != ADAPTER_NONE)
-        bytes = configuration_frozen_bytes(c) + bytes * configuration_adapter_parameters(c) /
-                                                    transformer_parameters(m, c->training.sequence);
+    out->held_bytes = bytes;
+    out->adapter_parameters = out->adapter_bytes = 0.0;
+    if (c->training.adapter.kind != ADAPTER_NONE) {
+        out->held_bytes = configuration_frozen_bytes(c);
+        out->adapter_parameters = configuration_adapter_parameters(c);
+        out->adapter_bytes = bytes;
+        bytes = out->held_bytes +
+                bytes * out->adapter_parameters / transformer_parameters(m, c->training.sequence);
+    }
     double card = nominal_card_bytes(&c->gpu);
     out->card_bytes = card;
     out->parameters = parameters;
     out->bytes_per_parameter = bytes;
-    out->static_bytes = bytes * parameters;
+    out->static_bytes = out->held_bytes * parameters + out->adapter_bytes * out->adapter_parameters;
     out->activation_bytes = recipe.activations_bytes * (double)m->layers *
                             (double)c->layout.microbatch * (double)c->training.sequence *
                             (double)m->hidden;

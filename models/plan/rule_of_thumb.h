@@ -8,6 +8,10 @@
 struct rule_of_thumb {
     double parameters, bytes_per_parameter, static_bytes, activation_bytes, total_bytes;
     double inference_bytes;
+    /* static_bytes = parameters x held_bytes + adapter_parameters x adapter_bytes: of a weight,
+     * which is frozen beside adapters, and of one of theirs; 0: all weights are trained.
+     * bytes_per_parameter is their mean over all weights. */
+    double held_bytes, adapter_parameters, adapter_bytes;
     double card_bytes; /* nominal HBM: 80e9 of an 80 GB card */
     /* Such cards for each of the three sums. */
     uint64_t static_cards, cards, inference_cards;

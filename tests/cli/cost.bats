@@ -6,7 +6,7 @@ json() { sql :memory: "select $1 from (select readfile('out') as j)"; }
 check_step() {
     local each="$1 * $3 / 3600.0"
     step=$(json "json_extract(j, '$.step_time_s')")
-    for key in "per_step:1.0" "per_1e9_tokens:1e9 / ($2)" "for_budget:15e12 / ($2)"; do
+    for key in "per_step:1.0" "per_1e9_tokens:1e9 / ($2)" "for_budget:((15000000000000 + ($2) - 1) / ($2))"; do
         [ "$(json "abs(json_extract(j, '$.cost_usd_${key%%:*}') / ($each * $step * ${key#*:}) - 1) < 1e-12")" = 1 ]
     done
 }
@@ -22,7 +22,7 @@ check_step() {
     shows "USD a step, "
     shows "USD for 10^9 tokens, "
     shows "USD for 15.0 T"
-    [ "$(sql c.db "select abs(cost_usd_per_step / (0.064 * step_s) - 1) < 1e-12 and abs(cost_usd_per_1e9_tokens / (0.064 * step_s / (8192 * 256) * 1e9) - 1) < 1e-12 and abs(cost_usd_for_budget / (0.064 * 15e12 / tokens_per_s) - 1) < 1e-9 and gpu_hour_usd = 3.6 and cost_storage_usd is null from run")" = 1 ]
+    [ "$(sql c.db "select abs(cost_usd_per_step / (0.064 * step_s) - 1) < 1e-12 and abs(cost_usd_per_1e9_tokens / (0.064 * step_s / (8192 * 256) * 1e9) - 1) < 1e-12 and abs(cost_usd_for_budget / (0.064 * step_s * ((15000000000000 + 8192 * 256 - 1) / (8192 * 256))) - 1) < 1e-9 and gpu_hour_usd = 3.6 and cost_storage_usd is null from run")" = 1 ]
     # part of a node: 4 ranks, 8 GPUs paid; no budget is said
     expect 0 "$ORRERY" run "$hello" --set layout.dp=4 --set cost.gpu_hour=3.6USD --no-db --json
     [ "$(json "abs(json_extract(j, '$.cost_usd_per_step') / (8 * 0.001 * json_extract(j, '$.step_time_s')) - 1) < 1e-12")" = 1 ]
@@ -106,4 +106,19 @@ YAML
     expect 0 "$ORRERY" run noted.yaml --db weeks.db
     shows "  at 0 s       First"
     [ "$(sql weeks.db "select count(*) from note")" = 0 ]
+}
+
+@test "a training is whole steps, in time and money" {
+    expect 0 "$ORRERY" run "$hello" --no-db --set training.tokens=1 --set cost.gpu_hour=2USD --json
+    [ "$(json "json_extract(j, '$.cost_usd_for_budget') = json_extract(j, '$.cost_usd_per_step')")" = 1 ]
+    expect 0 "$ORRERY" run "$hello" --no-db --set training.tokens=1
+    step=$(sed -n 's/^  step time *//p' out)
+    shows "training     $step of such steps for 1 tokens"
+}
+
+@test "the state of adapters stands beside that of frozen weights, and both are the sum" {
+    expect 0 "$ORRERY" memory "$SCENARIOS/memory/lora-70b-1-node.yaml" --json
+    [ "$(json "abs(json_extract(j, '$.rule_of_thumb_static_bytes') - (2 * 70e9 + 16 * 207093760)) < 1")" = 1 ]
+    expect 0 "$ORRERY" memory "$SCENARIOS/memory/lora-70b-1-node.yaml"
+    shows "143 GB  of state: 2 bytes x 70.0 B parameters + 16 bytes x 207 M of adapters"
 }

@@ -145,3 +145,19 @@ experts='"n_routed_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size
     config qwen2_moe '"num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 1024, "shared_expert_intermediate_size": 1024'
     said_by megatron "--moe-shared-expert-gate"
 }
+
+@test "a hybrid model is refused by every kind, and no profile is advised that refuses it too" {
+    for preset in nemotron-h-56b qwen3-next-80b-a3b; do
+        printf '%s\n' "name: hybrid" "model: {preset: $preset}" "cluster: {gpu: b300-288gb-sxm, nodes: 8}" \
+            "training: {sequence: 4096, global_batch: 128}" "layout: {tp: 2, pp: 1, sharding: fsdp}" >hybrid.yaml
+        for kind in megatron nemo torchtitan deepspeed; do
+            expect 3 "$ORRERY" export hybrid.yaml --launch "$kind"
+            said "the pattern of layers ("
+        done
+        expect 3 "$ORRERY" export hybrid.yaml --launch torchtitan
+        said '`--set software=torchtitan` breaks a rule with this scenario'
+        expect 3 "$ORRERY" run hybrid.yaml --no-db --set software=torchtitan
+        expect 3 "$ORRERY" export hybrid.yaml --launch megatron
+        said '`--set software=megatron` simulates that'
+    done
+}

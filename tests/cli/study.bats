@@ -314,7 +314,7 @@ json() { sql :memory: "select $1 from (select readfile('out') as j)"; }
         step=$(json "json_extract(j, '$.points[0].step_time_s.mean')")
         [ "$(json "abs(json_extract(j, '$.points[0].cost_usd_per_step.mean') / ($gpus * 3.6 / 3600 * $step) - 1) < 1e-12")" = 1 ]
         [ "$(json "abs(json_extract(j, '$.points[0].cost_usd_per_1e9_tokens.mean') / ($gpus * 3.6 / 3600 * $step / ($tokens) * 1e9) - 1) < 1e-12")" = 1 ]
-        [ "$(json "abs(json_extract(j, '$.points[0].cost_usd_for_budget.mean') / ($gpus * 3.6 / 3600 * $step / ($tokens) * 2e12) - 1) < 1e-12")" = 1 ]
+        [ "$(json "abs(json_extract(j, '$.points[0].cost_usd_for_budget.mean') / ($gpus * 3.6 / 3600 * $step * ((2000000000000 + ($tokens) - 1) / ($tokens))) - 1) < 1e-12")" = 1 ]
     done
     # no price, or no budget: nothing is told
     expect 0 "$ORRERY" study "$hello" --set cost.gpu_hour=0USD --vary layout.microbatch=1,2 --no-db --csv

@@ -104,7 +104,7 @@ static int write(const struct export_arguments *arguments, struct session *sessi
     struct launch_text text;
     struct output output;
     struct error error = {""};
-    launch_beside_find(scenario, scenario->arena, &beside);
+    launch_beside_find(scenario, kind, scenario->arena, &beside);
     launch_write(kind, &scenario->configuration, &beside, scenario->arena, &text);
     tell(kind, &text, session->notes);
     const int code = text.refused ? EXIT_REJECTED : EXIT_OK;

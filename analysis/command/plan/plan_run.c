@@ -132,7 +132,7 @@ static const struct launch_kind *usual_launch(const struct configuration *c)
 
 /* With weeks, the scenario is read once more: when it saves depends on the layout. */
 static void find_beside(const struct plan_command *p, const struct configuration *c,
-                        struct launch_beside *out)
+                        const struct launch_kind *kind, struct launch_beside *out)
 {
     const char *sets[PLAN_KEY_COUNT];
     const struct plan_layout *layout = &p->search->leaders[0].row->layout;
@@ -141,9 +141,9 @@ static void find_beside(const struct plan_command *p, const struct configuration
     struct scenario *again =
         p->scenario->has_run ? scenario_read_again(p->scenario, sets, count, &error) : NULL;
     if (again != NULL && again->diagnostics.error_count == 0)
-        launch_beside_find(again, p->arena, out);
+        launch_beside_find(again, kind, p->arena, out);
     else
-        launch_beside_step(p->scenario, c, p->arena, out);
+        launch_beside_step(p->scenario, c, kind, p->arena, out);
     scenario_destroy(again);
 }
 
@@ -153,7 +153,7 @@ static void write_launch(const struct plan_command *p, const struct launch_kind 
     struct configuration *c = ARENA_NEW(p->arena, struct configuration);
     struct launch_beside beside;
     plan_layout_apply(p->search->base, &p->search->leaders[0].row->layout, c);
-    find_beside(p, c, &beside);
+    find_beside(p, c, kind, &beside);
     launch_write(kind, c, &beside, p->arena, text);
 }
 

@@ -46,6 +46,7 @@ static void add_experts(struct words *w, const struct model_shape *m)
             arena_format(w->arena, "those of a token in %" PRIu64 " of %" PRIu64 " groups",
                          m->moe.groups_per_token, m->moe.groups));
     add(w, m->moe.router_bias, "biases of the router");
+    add(w, m->moe.clamped, "clamped activations of the experts");
 }
 
 static void add_attention(struct words *w, const struct model_shape *m, uint64_t sequence)
@@ -84,6 +85,9 @@ static const char *parts_of(struct arena *arena, const struct model_shape *m, ui
     add_attention(&w, m, sequence);
     add(&w, m->ffn != FFN_SWIGLU, ffn_names[m->ffn]);
     add(&w, m->norm.kind != NORM_RMS, norm_names[m->norm.kind]);
+    if (m->norm.kind == NORM_LAYERNORM)
+        add(&w, true,
+            m->biases || m->norm.biases ? "biases of the norms" : "no biases of the norms");
     if (transformer_norms(m) != 2)
         add_number(&w, "%" PRIu64 " norms a layer", transformer_norms(m));
     if (m->position != POSITION_ROPE)

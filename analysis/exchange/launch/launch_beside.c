@@ -1,5 +1,6 @@
 #include "analysis/exchange/launch/launch_beside.h"
 
+#include "analysis/exchange/launch/launch_kind.h"
 #include "models/job/parts/job_ledger.h"
 #include "models/step/simulate/condition.h"
 #include "scenarios/assemble/scenario.h"
@@ -40,6 +41,23 @@ static void find_plain(const struct scenario *scenario, struct arena *arena,
         keep_texts(arena, &out->software);
     }
     scenario_destroy(plain);
+}
+
+/* With the profile of that name, in the place of its own. */
+static bool refuses_profile(const struct scenario *scenario, const struct configuration *c,
+                            const struct launch_kind *kind, struct arena *arena)
+{
+    struct error error = {""};
+    const char *set = arena_format(arena, "software=%s", kind->software);
+    struct scenario *own = scenario_read_open(scenario, &set, 1, &error);
+    struct configuration with = *c;
+    bool refused = own == NULL || own->diagnostics.error_count > 0;
+    if (!refused) {
+        with.software = own->configuration.software;
+        refused = !configuration_legal(&with);
+    }
+    scenario_destroy(own);
+    return refused;
 }
 
 /* Saves to storage: of several levels, those of the first that outlives a domain. */
@@ -85,16 +103,17 @@ static void find_saves(const struct scenario *scenario, struct launch_saves *out
 }
 
 void launch_beside_step(const struct scenario *scenario, const struct configuration *c,
-                        struct arena *arena, struct launch_beside *out)
+                        const struct launch_kind *kind, struct arena *arena,
+                        struct launch_beside *out)
 {
-    *out = (struct launch_beside){.room.known = false};
+    *out = (struct launch_beside){.profile_refused = refuses_profile(scenario, c, kind, arena)};
     launch_room_find(c, &out->room);
     find_plain(scenario, arena, &out->plain);
 }
 
-void launch_beside_find(const struct scenario *scenario, struct arena *arena,
-                        struct launch_beside *out)
+void launch_beside_find(const struct scenario *scenario, const struct launch_kind *kind,
+                        struct arena *arena, struct launch_beside *out)
 {
-    launch_beside_step(scenario, &scenario->configuration, arena, out);
+    launch_beside_step(scenario, &scenario->configuration, kind, arena, out);
     find_saves(scenario, &out->saves);
 }

@@ -27,6 +27,7 @@ struct launch_plain {
     struct state_formats state_formats;
 };
 struct launch_beside {
+    bool profile_refused; /* with `software` of the framework's name the scenario breaks a rule */
     struct launch_room room;
     struct launch_plain plain;
     struct launch_saves saves;
@@ -34,10 +35,12 @@ struct launch_beside {
 /* Of a sound scenario, whose layout is that of the script. Simulates a step where there are weeks,
  * and searches an optimal interval as `orrery run` does. Lives in `arena`. */
 struct scenario;
-void launch_beside_find(const struct scenario *scenario, struct arena *arena,
-                        struct launch_beside *out);
+struct launch_kind;
+void launch_beside_find(const struct scenario *scenario, const struct launch_kind *kind,
+                        struct arena *arena, struct launch_beside *out);
 /* The same of another layout of it, `c`, of which the weeks are not known. */
 void launch_beside_step(const struct scenario *scenario, const struct configuration *c,
-                        struct arena *arena, struct launch_beside *out);
+                        const struct launch_kind *kind, struct arena *arena,
+                        struct launch_beside *out);
 
 #endif

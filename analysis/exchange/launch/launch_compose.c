@@ -68,14 +68,15 @@ static void check_hosts(const struct launch_job *job, struct launch_text *text)
 }
 
 static void note_software(const struct launch_kind *kind, const struct launch_job *job,
-                          struct launch_text *text)
+                          const struct launch_beside *beside, struct launch_text *text)
 {
     const struct software_profile *s = &job->c->software;
     if (strcmp(software_framework(s), kind->software) != 0) {
         launch_say(text, LAUNCH_DIFFERS,
                    "the step was simulated as the profile %s runs it: %s fuses, overlaps and "
-                   "allocates in its own way; `--set software=%s` simulates that",
-                   launch_clean(text->arena, s->name), kind->head.name, kind->software);
+                   "allocates in its own way; `--set software=%s` %s",
+                   launch_clean(text->arena, s->name), kind->head.name, kind->software,
+                   beside->profile_refused ? "breaks a rule with this scenario" : "simulates that");
     } else if (strcmp(s->name, kind->software) != 0 && s->usual.execution == EXECUTION_ANY) {
         launch_say(text, LAUNCH_DIFFERS,
                    "the step was simulated as the older profile %s runs it: `--set software=%s` "
@@ -100,7 +101,7 @@ void launch_compose(const struct launch_kind *kind, const struct configuration *
     check_hosts(&job, out);
     if (kind->check != NULL)
         kind->check(&job, out);
-    note_software(kind, &job, out);
+    note_software(kind, &job, beside, out);
     launch_note_captured(&job, out);
     if (!out->refused)
         kind->write(&job, out);

@@ -97,7 +97,9 @@ void launch_note_units(const struct launch_job *job, struct launch_text *text);
 /* Where rows come to their experts by all-to-all alone, in 16 bits, and none is dropped. */
 void launch_note_rows(const struct launch_job *job, struct launch_text *text);
 void launch_note_adapter(const struct launch_job *job, struct launch_text *text);
-/* Of layers what no option here says: windows, sinks, another number of norms. */
+/* Of layers what no version here has: recurrent ones, blocks alone, a gate of the attention. */
+void launch_note_pattern(const struct launch_job *job, struct launch_text *text);
+/* The same and what no option here says: windows, sinks, clamps, another number of norms. */
 void launch_note_shape(const struct launch_job *job, struct launch_text *text);
 /* CUDA graphs, fused experts, paged stash, 8-bit attention, which no script here sets. */
 void launch_note_captured(const struct launch_job *job, struct launch_text *text);

@@ -110,15 +110,9 @@ void launch_note_adapter(const struct launch_job *job, struct launch_text *text)
     }
 }
 
-void launch_note_shape(const struct launch_job *job, struct launch_text *text)
+void launch_note_pattern(const struct launch_job *job, struct launch_text *text)
 {
     const struct model_shape *m = &job->c->model;
-    if (m->windows.length > 0 && m->windows.length < job->c->training.sequence) {
-        launch_say(text, LAUNCH_REFUSED,
-                   "attention within a window of %" PRIu64
-                   " positions is not written: this would attend to whole sequences in each layer",
-                   m->windows.length);
-    }
     if (m->pattern.count > 0)
         launch_say(
             text, LAUNCH_REFUSED,
@@ -128,11 +122,26 @@ void launch_note_shape(const struct launch_job *job, struct launch_text *text)
     if (m->attention.gate)
         launch_say(text, LAUNCH_REFUSED,
                    "the gate of the attention's output is not written: none is trained");
+}
+
+void launch_note_shape(const struct launch_job *job, struct launch_text *text)
+{
+    const struct model_shape *m = &job->c->model;
+    if (m->windows.length > 0 && m->windows.length < job->c->training.sequence) {
+        launch_say(text, LAUNCH_REFUSED,
+                   "attention within a window of %" PRIu64
+                   " positions is not written: this would attend to whole sequences in each layer",
+                   m->windows.length);
+    }
+    launch_note_pattern(job, text);
     if (m->attention.sinks)
         launch_say(text, LAUNCH_REFUSED, "sinks of the attention are not written: none is trained");
     if (m->moe.experts > 0 && m->moe.clamped)
         launch_say(text, LAUNCH_REFUSED,
                    "clamps of the experts' activations are not written: none is applied");
+    if (m->norm.kind == NORM_LAYERNORM && !m->biases && !m->norm.biases)
+        launch_say(text, LAUNCH_REFUSED,
+                   "layernorms have a bias here, and those of the model have none");
     if (transformer_norms(m) != 2) {
         launch_say(text, LAUNCH_REFUSED, "layers have two norms here, not the model's %" PRIu64,
                    transformer_norms(m));

@@ -448,6 +448,7 @@ static void note_training(const struct launch_job *job, struct launch_text *text
                    "(training.gradient_bytes=4 simulates that)",
                    job->gradient_bytes);
     }
+    launch_note_pattern(job, text);
     if (m->latent.indexer.heads > 0)
         launch_say(text, LAUNCH_REFUSED,
                    "sparse attention with an indexer is not offered: it would be dense");

@@ -28,10 +28,15 @@ static const struct axis_scale flop_rates[] = {
     {MEGA, " MFLOP/s"}, {GIGA, " GFLOP/s"}, {TERA, " TFLOP/s"}, {PETA, " PFLOP/s"}, {0.0, NULL}};
 static const struct axis_scale money[] = {
     {1.0, " USD"}, {KILO, " k USD"}, {MEGA, " M USD"}, {GIGA, " B USD"}, {0.0, NULL}};
+static const struct axis_scale energies[] = {{1.0, " J"},           {HOUR, " Wh"},
+                                             {KILO * HOUR, " kWh"}, {MEGA * HOUR, " MWh"},
+                                             {GIGA * HOUR, " GWh"}, {0.0, NULL}};
+static const struct axis_scale powers[] = {
+    {1.0, " W"}, {KILO, " kW"}, {MEGA, " MW"}, {GIGA, " GW"}, {0.0, NULL}};
 static const struct axis_scale *const scales[] = {
     [PLOT_PLAIN] = plain, [PLOT_TIME] = times,           [PLOT_SHARE] = shares,
     [PLOT_BYTES] = bytes, [PLOT_BANDWIDTH] = bandwidths, [PLOT_FLOP_RATE] = flop_rates,
-    [PLOT_MONEY] = money};
+    [PLOT_MONEY] = money, [PLOT_ENERGY] = energies,      [PLOT_POWER] = powers};
 
 /* The largest unit that the value reaches, or the smallest there is. */
 static const struct axis_scale *scale_of(enum plot_unit unit, double value)

@@ -16,7 +16,9 @@ enum plot_unit {
     PLOT_BYTES,
     PLOT_BANDWIDTH, /* B/s */
     PLOT_FLOP_RATE, /* FLOP/s */
-    PLOT_MONEY      /* USD */
+    PLOT_MONEY,     /* USD */
+    PLOT_ENERGY,    /* joules */
+    PLOT_POWER      /* W */
 };
 struct plot_axis {
     const char *label;

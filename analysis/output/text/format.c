@@ -35,6 +35,8 @@ static const struct format_unit flop_units[] = {{KILO * KILO * PETA, "ZFLOP"},
                                                 {0.0, NULL}};
 static const struct format_unit energy_units[] = {
     {GIGA * HOUR, "GWh"}, {MEGA * HOUR, "MWh"}, {KILO * HOUR, "kWh"}, {HOUR, "Wh"}, {0.0, NULL}};
+static const struct format_unit power_units[] = {
+    {GIGA, "GW"}, {MEGA, "MW"}, {KILO, "kW"}, {1.0, "W"}, {0.0, NULL}};
 static const struct format_unit quantity_units[] = {{TERA, "T"}, {GIGA, "B"}, {MEGA, "M"},
                                                     {KILO, "k"}, {1.0, ""},   {0.0, NULL}};
 
@@ -164,6 +166,11 @@ struct text format_money(double usd)
 struct text format_energy(double joules)
 {
     return scaled(joules, energy_units);
+}
+
+struct text format_power(double watts)
+{
+    return scaled(watts, power_units);
 }
 
 struct text format_moment(double seconds)

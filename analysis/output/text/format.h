@@ -25,6 +25,7 @@ struct text format_count(uint64_t value);    /* 16,384 */
 struct text format_percent(double ratio);    /* 41.2 % */
 struct text format_money(double usd);        /* 12,345 USD; 2.50 USD; 0.0123 USD */
 struct text format_energy(double joules);    /* 5.61 GWh */
+struct text format_power(double watts);      /* 928 W, 10.2 kW */
 struct text format_moment(double seconds);   /* "  3 d 04:05:06": day and time of a run */
 /* A size as an option carries it: 8, 64k, 8GiB, 1.5GB (k M G T alone mean 1024 as in nccl-tests).
  * False when it is not a size of at least one byte. */

@@ -65,11 +65,11 @@ void search_lead_guess(const struct configuration *base, const struct search_row
 
 static void price_weeks(const struct configuration *c, struct search_leader *leader)
 {
-    const double tokens = c->training.tokens;
+    const double tokens = configuration_trained_tokens(c);
     const struct search_weeks *weeks = leader->weeks;
     leader->usd_per_1e9_tokens = weeks->usd_per_1e9_tokens;
-    leader->training_s = tokens > 0.0 ? tokens / weeks->tokens_per_s : NAN;
-    leader->training_usd = tokens > 0.0 ? tokens / GIGA * weeks->usd_per_1e9_tokens : NAN;
+    leader->training_s = tokens / weeks->tokens_per_s;
+    leader->training_usd = tokens / GIGA * weeks->usd_per_1e9_tokens;
 }
 
 /* Log of how many times as long as the first it takes, and the standard deviation of that. */
@@ -95,7 +95,7 @@ void search_lead_price(const struct configuration *base, const struct search_lea
     leader->step_usd = cost.step_usd;
     leader->usd_per_1e9_tokens = cost.usd_per_1e9_tokens;
     leader->training_usd = cost.budget_usd;
-    leader->training_s = c.training.tokens > 0.0 ? c.training.tokens / leader->tokens_per_s : NAN;
+    leader->training_s = configuration_trained_tokens(&c) / leader->tokens_per_s;
     if (leader->weeks != NULL)
         price_weeks(&c, leader);
     const struct model_error own = model_error_of(&residues_shipped, &c, NULL);

@@ -32,7 +32,7 @@ bool search_terms_check(const struct search_terms *t, const struct configuration
 enum search_fate search_terms_missed(const struct search_terms *t, const struct configuration *c,
                                      double step_s)
 {
-    const double steps = c->training.tokens / configuration_tokens(c);
+    const double steps = (double)configuration_steps(c);
     struct cost cost;
     if (t->deadline_s > 0.0 && step_s * steps > t->deadline_s)
         return FATE_DEADLINE;

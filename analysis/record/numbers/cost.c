@@ -9,12 +9,12 @@ void cost_of_step(const struct configuration *c, double step_s, struct cost *out
 {
     struct rental rental;
     rental_of(c, &rental);
-    double tokens = configuration_tokens(c), budget = c->training.tokens;
+    double tokens = configuration_tokens(c);
     out->gpu_hour_usd = rental.gpu_hour_usd;
     out->gpus = (double)rental.paid_gpus;
     out->step_usd = rental.job_hour_usd * step_s / HOUR;
     out->usd_per_1e9_tokens = out->step_usd / tokens * GIGA;
-    out->budget_usd = budget > 0.0 ? out->step_usd / tokens * budget : NAN;
+    out->budget_usd = out->step_usd / tokens * configuration_trained_tokens(c);
     out->storage_usd = NAN;
 }
 

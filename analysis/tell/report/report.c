@@ -27,7 +27,7 @@ static const char speed_lines[] =
     "{each .published}  {wrap .text:clean 2}{end}"
     "{if .pp > 1}  bubble       {.bubble_ratio} of the step of the mean rank\n{end}"
     "{if .budget_tokens}"
-    "  training     {.budget_tokens/.tokens_per_s:time} of such steps for {.budget_tokens} tokens, "
+    "  training     {.training_s} of such steps for {.budget_tokens} tokens, "
     "without failures\n"
     "{end}"
     "{if .card_w}  power        {.card_w:.0f} W a card, {.node_w:.0f} W a node at its inlet; "
@@ -210,6 +210,9 @@ static struct fact *facts_of(const struct record *record, const struct scenario 
     report_head_facts(o, record);
     document_flag(o, ".on_host", failures > 0 && strcmp(failure->place, "host") == 0);
     document_flag(o, ".long", run->causal == 1 && run->sequence >= LONG_SEQUENCE);
+    const double tokens = (double)run->global_batch * (double)run->sequence;
+    document_real(o, ".training_s", IN_SECONDS,
+                  (double)configuration_steps_of(run->budget_tokens, tokens) * run->step_s);
     document_count(o, ".kept_rows", JOB_RECORD_MAX);
     set_streams(o, record);
     set_wires(o, record);

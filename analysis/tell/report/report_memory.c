@@ -254,9 +254,13 @@ static void set_rule(struct fact *array, const char *who, double bytes, const ch
 static void set_rules(struct fact *o, const struct rule_of_thumb *rule)
 {
     struct fact *array = document_array(o, ".rules");
+    const char *adapters = "";
+    if (rule->adapter_parameters > 0.0)
+        adapters = arena_format(o->arena, " + %.4g bytes x %s of adapters", rule->adapter_bytes,
+                                format_quantity(rule->adapter_parameters).s);
     set_rule(array, "rule of thumb", rule->static_bytes,
-             arena_format(o->arena, "of state: %.0f bytes x %s parameters",
-                          rule->bytes_per_parameter, format_quantity(rule->parameters).s),
+             arena_format(o->arena, "of state: %.4g bytes x %s parameters%s", rule->held_bytes,
+                          format_quantity(rule->parameters).s, adapters),
              rule->static_cards);
     set_rule(array, "", rule->total_bytes, "with activations: k L b s h x bytes", rule->cards);
     set_rule(array, "", rule->inference_bytes, "of weights alone, to infer", rule->inference_cards);

@@ -34,7 +34,7 @@ static struct launch_text write_case(const struct launch_kind *kind, struct scen
 {
     struct launch_beside beside;
     struct launch_text text;
-    launch_beside_find(s, s->arena, &beside);
+    launch_beside_find(s, kind, s->arena, &beside);
     launch_write(kind, &s->configuration, &beside, s->arena, &text);
     return text;
 }
@@ -114,7 +114,7 @@ static void law_of_keys(const struct launch_kind *kind, const char *precision)
     struct launch_beside beside;
     struct launch_text plain, unaware, aware;
     s->configuration.training.precision = precision_find(precision);
-    launch_beside_find(s, s->arena, &beside);
+    launch_beside_find(s, kind, s->arena, &beside);
     launch_write(kind, &s->configuration, &beside, s->arena, &plain);
     assert_null(launch_case_note(&plain, LAUNCH_DIFFERS, "no option of the script says it"));
     assert_false(plain.refused && strcmp(precision, "bf16") == 0);
@@ -195,7 +195,7 @@ static void what_reading_decides(void **state)
     scenario_destroy(s);
     s = read_case("{profile: nemo, cuda_graphs: mlp}", "bf16");
     struct launch_beside beside; /* of a profile that has graphs, too: another note, not one more */
-    launch_beside_find(s, s->arena, &beside);
+    launch_beside_find(s, &launch_nemo, s->arena, &beside);
     beside.plain.software.graphs.modules = "attn";
     launch_write(&launch_nemo, &s->configuration, &beside, s->arena, &text);
     assert_non_null(launch_case_note(&text, LAUNCH_DIFFERS, "CUDA graphs (mlp) are not written"));
@@ -220,7 +220,7 @@ static void memory_has_its_figures(void **state)
     c.gpu.hbm.usable_bytes = (stated.needed_bytes + whole.needed_bytes) / 2.0;
     struct launch_beside beside;
     struct launch_text full;
-    launch_beside_step(s, &c, s->arena, &beside);
+    launch_beside_step(s, &c, &launch_megatron, s->arena, &beside);
     assert_true(beside.room.known && beside.room.fits);
     launch_write(&launch_megatron, &c, &beside, s->arena, &full);
     assert_true(full.refused);
@@ -229,7 +229,7 @@ static void memory_has_its_figures(void **state)
                          "with software.save_norm_input=true, as in the profile, it does not "
                          "fit in memory"));
     c.gpu.hbm.usable_bytes = stated.needed_bytes / 2.0; /* neither does */
-    launch_beside_step(s, &c, s->arena, &beside);
+    launch_beside_step(s, &c, &launch_megatron, s->arena, &beside);
     launch_write(&launch_megatron, &c, &beside, s->arena, &full);
     assert_false(full.refused);
     assert_true(beside.room.needed_bytes > c.gpu.hbm.usable_bytes);

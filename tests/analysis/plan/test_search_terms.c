@@ -53,7 +53,8 @@ static void a_deadline_and_a_budget_cut_the_slow(void **state)
     struct search *freely =
         search_for(scenario, (struct search_terms){.best = BEST_STEP}, ALL_LEADERS, HEADROOM);
     const double middle_s = freely->leaders[freely->leader_count / 2].step_s;
-    const double steps = 1e9 / (double)(c->training.global_batch * c->training.sequence);
+    const double steps =
+        ceil(1e9 / (double)(c->training.global_batch * c->training.sequence)); /* whole ones */
     const double usd_per_s = 16.0 * 2.0 / 3600.0, more = 1.0 + 1e-12;
     struct search *kept =
         search_for(scenario, (struct search_terms){.deadline_s = middle_s * steps * more},

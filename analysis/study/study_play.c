@@ -188,7 +188,8 @@ static void note_shortage(struct playing *playing, struct step *step)
         .tensor = arena_text(arena, result.failure.tensor),
         .tenant = tenant_names[result.failure.tenant],
         .stage = result.failure.stage,
-        .short_bytes = needed - point->usable_bytes,
+        .short_bytes =
+            result.failure.on_host ? result.failure.short_bytes : needed - point->usable_bytes,
     };
 }
 

@@ -119,3 +119,14 @@ exempt="plan merge lesson validate chakra collective profile import list schema 
     expect 0 "$ORRERY" explain fit.db --json
     jq -e '.fits and .first_failure == null' out
 }
+
+@test "a study says as many bytes short as the run of its point, on cards and on hosts" {
+    write
+    for name in wide host; do
+        expect 4 "$ORRERY" study $name.yaml --vary layout.microbatch=1 --no-db --json
+        study=$(jq '.points[0].first_failure.short_bytes' out)
+        awk -v s="$study" 'BEGIN { exit !(s > 0) }'
+    done
+    expect 4 "$ORRERY" memory host.yaml --json
+    jq -e --argjson s "$study" '.first_failure.short_bytes == $s' out
+}

@@ -197,7 +197,7 @@ static bool take_simulated(const struct scenario *scenario, const struct walls_e
     const double flops = configuration_flops_per_token(c, false);
     out->sequence_flops = flops * e->shape.sequence;
     out->step_flops = flops * e->step_tokens;
-    out->budget_flops = flops * e->budget_tokens;
+    out->budget_flops = flops * configuration_trained_tokens(c);
     take_memory(c, scenario->choices.open, out);
     return take_step(c, out, error) && take_all_reduce(c, e, out, error);
 }

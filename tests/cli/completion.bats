@@ -33,7 +33,7 @@ offers() { # WANTED -- WORD...: exactly these, in any order
 @test "bash completes keys of --set and --vary, and the words that they take" {
     offers layout.tp= -- orrery run x.yaml --set layout.tp
     offers failures[0].mtbf= -- orrery study x.yaml --vary failures[0].mt
-    offers cluster.gpu.name= cluster.gpu.node= -- orrery run x --set = cluster.gpu.n
+    offers cluster.gpu.name= cluster.gpu.node= cluster.gpu.nominal_hbm= -- orrery run x --set = cluster.gpu.n
     offers h100-80gb-sxm h100-80gb-pcie h100-96gb-hbm2e-500w -- \
         orrery run x.yaml --set cluster.gpu = h100
     offers megatron megatron-2021 megatron-2022 -- orrery run x.yaml --set software = megatron

@@ -263,7 +263,8 @@ static bool make_classes(struct arena *arena, const struct configuration *c,
         return false;
     symmetry_build(arena, &(struct symmetry_input){c, &s->topology, &s->layout, &s->lowered},
                    options->unfold, &s->symmetry);
-    return playable(class_ops(s, &s->symmetry), s->symmetry.rank_class_count, "classes of ranks", error);
+    return playable(class_ops(s, &s->symmetry), s->symmetry.rank_class_count, "classes of ranks",
+                    error);
 }
 
 /* Plays these classes, and counts. */

@@ -216,9 +216,9 @@ static void test_simulated_budget(void **state)
         const struct walls_simulated *s = &walls.simulated;
         const double tokens = (10.0 + i) * 1e9, step_tokens = batch * 2048.0;
         assert_true(s->fits && s->timed);
-        near(s->budget_s, tokens / step_tokens * s->step_s, 1e-12);
+        near(s->budget_s, ceil(tokens / step_tokens) * s->step_s, 1e-12);
         near(s->gpu_s_of_budget, s->budget_s * gpus, 1e-12);
-        near(s->budget_flops, tokens / step_tokens * s->step_flops, 1e-12);
+        near(s->budget_flops, ceil(tokens / step_tokens) * s->step_flops, 1e-12);
         near(s->mfu_ratio, s->budget_flops / (s->gpu_s_of_budget * walls.envelope.peak_flops_per_s),
              1e-9);
         near(simulated_of(rows, "gpu_years"), simulated_of(rows, "months") / 12.0 * gpus, 1e-9);

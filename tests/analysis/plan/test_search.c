@@ -65,8 +65,8 @@ static double value_by_hand(enum search_best best, const struct configuration *c
         return -tokens / step_s;
     case BEST_COST:
         return gpus * SPACE_GPU_HOUR_USD / 3600.0 * step_s / tokens * 1e9;
-    case BEST_DAYS:
-        return step_s / tokens * 1e9;
+    case BEST_DAYS: /* of 10^9 tokens, the last step whole */
+        return ceil(1e9 / tokens) * step_s;
     case BEST_GOODPUT: /* test_search_weeks.c */
     case SEARCH_BEST_COUNT:
         break;

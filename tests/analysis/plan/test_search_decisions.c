@@ -157,19 +157,19 @@ static void all_are_compared_with_the_first(void **state)
     scenario_destroy(scenario);
 }
 
-/* Two and a half steps are allowed as long as two and a half steps, no less and no more. */
-static void a_deadline_may_lie_inside_a_step(void **state)
+/* Tokens of two and a half steps take three, no less and no more: a step is not left half done. */
+static void a_deadline_counts_whole_steps(void **state)
 {
     struct scenario *scenario = space_read(small_text);
     struct configuration c = scenario->configuration;
     c.training.tokens = 2.5 * 16.0 * 2048.0;
     c.gpu.price_per_hour_usd = 3600.0; /* eight cards: 8 USD a second */
-    const struct search_terms enough = {.deadline_s = 10.0 * (1.0 + 1e-12)};
-    const struct search_terms short_of = {.deadline_s = 10.0 * (1.0 - 1e-9)};
+    const struct search_terms enough = {.deadline_s = 12.0 * (1.0 + 1e-12)};
+    const struct search_terms short_of = {.deadline_s = 12.0 * (1.0 - 1e-9)};
     assert_int_equal(search_terms_missed(&enough, &c, 4.0), FATE_OPEN);
     assert_int_equal(search_terms_missed(&short_of, &c, 4.0), FATE_DEADLINE);
-    const struct search_terms rich = {.budget_usd = 80.0 * (1.0 + 1e-12)};
-    const struct search_terms poor = {.budget_usd = 80.0 * (1.0 - 1e-9)};
+    const struct search_terms rich = {.budget_usd = 96.0 * (1.0 + 1e-12)};
+    const struct search_terms poor = {.budget_usd = 96.0 * (1.0 - 1e-9)};
     assert_int_equal(search_terms_missed(&rich, &c, 4.0), FATE_OPEN);
     assert_int_equal(search_terms_missed(&poor, &c, 4.0), FATE_BUDGET);
     scenario_destroy(scenario);
@@ -322,7 +322,7 @@ int main(void)
         cmocka_unit_test(noise_is_not_planned_for),
         cmocka_unit_test(equal_times_are_told_apart_by_memory),
         cmocka_unit_test(all_are_compared_with_the_first),
-        cmocka_unit_test(a_deadline_may_lie_inside_a_step),
+        cmocka_unit_test(a_deadline_counts_whole_steps),
         cmocka_unit_test(a_book_knows_its_rows),
         cmocka_unit_test(each_try_counts),
         cmocka_unit_test(the_fastest_measured_is_told),

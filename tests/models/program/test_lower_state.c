@@ -166,6 +166,7 @@ static void test_cards_of_671b(void **state)
     c.model.layers = 61;
     c.model.hidden = 7168;
     c.training.sequence = 4096;
+    c.gpu.hbm.nominal_bytes = 80e9;
     rule_of_thumb(&c, &rule);
     assert_true(rule.bytes_per_parameter == 16.0); /* 2 + 2 + 4 + 4 + 4 */
     assert_int_equal(rule.cards, 135);

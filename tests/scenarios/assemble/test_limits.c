@@ -126,6 +126,7 @@ static void test_smallest_cluster(void **state)
     c.gpu.hbm.usable_bytes = c.gpu.hbm.context_bytes / 2.0;
     assert_int_equal(minimum_gpus(&c, 0, UINT64_MAX), 0);
     c.gpu.hbm.bytes = 1 << 20;
+    c.gpu.hbm.nominal_bytes = 0.0; /* a card that nobody sells: its bytes */
     rule_of_thumb(&c, &rule);
     assert_true(rule.cards > rule.inference_cards && rule.cards < (uint64_t)1 << 53);
     c.training.sequence = 1u << 30;

@@ -11,6 +11,7 @@
 #include "analysis/output/text/shell.h"
 #include "analysis/output/text/version.h"
 #include "sim/check.h"
+#include "sim/memory.h"
 
 static int no_such_command(const char *name, FILE *notes)
 {
@@ -102,6 +103,7 @@ static const char *command_line(struct arena *arena, int argc, char **argv)
 int main(int argc, char **argv)
 {
     struct session session;
+    memory_take_stack();
     struct arena *arena = arena_create();
     session_begin(&session);
     session.ranks = ranks_engine;

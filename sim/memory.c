@@ -3,13 +3,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "sim/units.h"
 
 enum {
     EXIT_CODE = 1,
-    SENTENCE_BYTES = 256
+    SENTENCE_BYTES = 256,
+    STACK_BYTES = 1 << 19,
+    PAGE_BYTES = 4096
 };
 
 void *memory_try(size_t bytes)
@@ -23,6 +26,23 @@ void *memory_take(size_t bytes)
     if (memory == NULL)
         memory_refused(bytes);
     return memory;
+}
+
+static __attribute__((noinline)) void touch_stack(void)
+{
+    volatile char stack[STACK_BYTES];
+    for (size_t i = sizeof stack; i > 0; i -= PAGE_BYTES)
+        stack[i - 1] = 0;
+}
+
+void memory_take_stack(void)
+{
+    void *room =
+        mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED)
+        memory_refused(STACK_BYTES);
+    munmap(room, STACK_BYTES);
+    touch_stack();
 }
 
 /* Without stdio, which may want memory too, and without exit(): other threads are at work. */

@@ -8,8 +8,8 @@
 
 #include <stddef.h>
 
-void *memory_take(size_t bytes);             /* zeroed, never NULL; free() gives it back */
-void *memory_try(size_t bytes);              /* the same; NULL when the host refuses */
+void *memory_take(size_t bytes); /* zeroed, never NULL; free() gives it back */
+void *memory_try(size_t bytes);  /* the same; NULL when the host refuses */
 /* Takes the stack that a command uses (half a MiB; the deepest seen is .26) before anything else, so
  * that a limit on memory is told in words and not by a signal where the stack grows later. */
 void memory_take_stack(void);

@@ -10,8 +10,8 @@
 
 void *memory_take(size_t bytes); /* zeroed, never NULL; free() gives it back */
 void *memory_try(size_t bytes);  /* the same; NULL when the host refuses */
-/* Takes the stack that a command uses (half a MiB; the deepest seen is .26) before anything else, so
- * that a limit on memory is told in words and not by a signal where the stack grows later. */
+/* Takes the stack that a command uses (half a MiB; the deepest seen is .26) before anything else: a
+ * limit on memory is told in words then, and not by a signal where the stack grows later. */
 void memory_take_stack(void);
 _Noreturn void memory_refused(size_t bytes); /* 0: the size is not known */
 

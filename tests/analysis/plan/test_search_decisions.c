@@ -1,5 +1,5 @@
 /* Each decision of a search alone, in a case made for it: what a slow play lets in, ties, the first
- * by another objective than the step, a deadline inside a step, what was measured, another
+ * by another objective than the step, a deadline of whole steps, what was measured, another
  * batch. */
 #include <math.h>
 

@@ -41,7 +41,7 @@ static struct text energy_text(double joules)
 {
     struct text text = format_energy(joules);
     if (fabs(joules) < HOUR)
-        snprintf(text.s, sizeof text.s, "%s J", format_quantity(joules).s);
+        snprintf(text.s, sizeof text.s, "%.40s J", format_quantity(joules).s);
     return text;
 }
 

@@ -109,7 +109,8 @@ void scenario_keep_chosen(const struct scenario *scenario, struct arena *arena,
                           struct scenario_chosen *out);
 void scenario_print_problems(const struct scenario *scenario, FILE *out, bool colour);
 void scenario_print_problem(const struct problem *problem, FILE *out, bool colour);
-/* Warnings beyond those that were kept. */
+/* Errors and warnings beyond those that were kept. */
+unsigned scenario_errors_left(const struct scenario *scenario);
 unsigned scenario_warnings_left(const struct scenario *scenario);
 /* Prints those from the problem with this index on: of late warnings, what was found since. */
 void scenario_print_since(const struct scenario *scenario, unsigned first, FILE *out, bool colour);

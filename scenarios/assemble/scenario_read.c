@@ -362,6 +362,11 @@ static unsigned left(const struct scenario *scenario, bool warnings)
     return (warnings ? d->warning_count : d->error_count) - kept;
 }
 
+unsigned scenario_errors_left(const struct scenario *scenario)
+{
+    return left(scenario, false);
+}
+
 unsigned scenario_warnings_left(const struct scenario *scenario)
 {
     return left(scenario, true);
@@ -375,7 +380,8 @@ void scenario_print_since(const struct scenario *scenario, unsigned first, FILE 
 
 void scenario_print_problems(const struct scenario *scenario, FILE *out, bool colour)
 {
-    const unsigned errors = left(scenario, false), warnings = scenario_warnings_left(scenario);
+    const unsigned errors = scenario_errors_left(scenario);
+    const unsigned warnings = scenario_warnings_left(scenario);
     scenario_print_since(scenario, 0, out, colour);
     if (errors > 0)
         fprintf(out, "and %u more error%s\n", errors, plural_s(errors));

@@ -122,6 +122,12 @@ END
     done
     expect 0 "$ORRERY" check "$hello" "${sets[@]}" --set layout.microbatch=8
     shows "no errors, 23 warnings"
+    counts='(.problems | group_by(.severity) | map({(.[0].severity): length}) | add) as $kept
+        | .errors == ($kept.error // 0) + .more_errors and .warnings == ($kept.warning // 0) + .more_warnings'
+    expect 0 "$ORRERY" check "$hello" "${sets[@]}" --set layout.microbatch=8 --json
+    jq -e "$counts and .warnings == 23 and .more_warnings == 3 and .more_errors == 0" out
+    expect 0 "$ORRERY" check "$hello" "${sets[@]}" --json # a late one as well
+    jq -e "$counts and .warnings == 24 and .more_warnings == 3" out
     # late ones are never left out
     expect 0 "$ORRERY" run "$hello" "${sets[@]}" --no-db --json
     said "layout.microbatch: costs"
@@ -131,6 +137,8 @@ END
     expect 3 "$ORRERY" check "$hello" "${sets[@]}"
     said "and 10 more errors"
     shows "30 errors, 0 warnings"
+    expect 3 "$ORRERY" check "$hello" "${sets[@]}" --json
+    jq -e "$counts and .errors == 30 and .more_errors == 10 and .warnings == 0" out
 }
 
 @test "collective says what a scenario with its names would be warned about, and nothing of its own" {

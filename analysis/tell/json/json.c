@@ -76,6 +76,9 @@ void json_check(const struct scenario *scenario, const char *refusal, bool fits,
     json_set(o, "refusal", refusal != NULL ? json_text(refusal) : json_null());
     json_set(o, "fits", json_boolean(fits));
     json_set(o, "errors", json_count(scenario->diagnostics.error_count));
+    json_set(o, "warnings", json_count(scenario->diagnostics.warning_count));
     json_set(o, "problems", problems);
+    json_set(o, "more_errors", json_count(scenario_errors_left(scenario)));
+    json_set(o, "more_warnings", json_count(scenario_warnings_left(scenario)));
     json_print(o, out);
 }

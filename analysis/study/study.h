@@ -126,7 +126,9 @@ size_t study_refused(const struct study *study); /* points in all */
 /* The points that can be played in the order in which lists show them: of the grid, or with `top`
  * the best `top` of them, best first (what has no value last). Returns how many. */
 size_t study_order(const struct study *study, size_t top, size_t **out);
-/* The point that misses the card by least, of those that do not fit; SIZE_MAX: none. */
+/* Is it the memory of a node's CPUs that a point is short of? Then its cards have enough. */
+bool study_short_on_host(const struct study_point *point);
+/* The point that is short by least, of those that do not fit; SIZE_MAX: none. */
 size_t study_nearest(const struct study *study);
 /* No point has more than one replication: there is nothing to say about a spread. */
 bool study_single(const struct study *study);

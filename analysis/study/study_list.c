@@ -39,6 +39,12 @@ size_t study_refused(const struct study *study)
     return refused;
 }
 
+bool study_short_on_host(const struct study_point *point)
+{
+    return point->shortage.tensor != NULL &&
+           point->values[0][METRIC_peak_reserved_bytes] <= point->usable_bytes;
+}
+
 size_t study_nearest(const struct study *study)
 {
     size_t nearest = SIZE_MAX;

@@ -175,11 +175,13 @@ static void print_spread(const struct report_table *t, const struct summary *s)
     fprintf(out, " %7zu", s->count);
 }
 
-static void print_shortage(FILE *out, const struct study_shortage *shortage)
+static void print_shortage(FILE *out, const struct study_point *point)
 {
+    const struct study_shortage *shortage = &point->shortage;
     if (shortage->tensor == NULL)
         return;
-    fprintf(out, "  does not fit in memory: %s short, first for %s (%s) of stage %u",
+    fprintf(out, "  does not fit in memory%s: %s short, first for %s (%s) of stage %u",
+            study_short_on_host(point) ? " of the node's CPUs" : "",
             format_bytes(shortage->short_bytes).s, shortage->tensor, shortage->tenant,
             (unsigned)shortage->stage);
 }
@@ -205,7 +207,7 @@ static void print_point(const struct report_table *t, size_t p)
         study_summarise(t->study->arena, point, beside[i].metric, &other);
         fprintf(out, " %11s", metric_text(beside[i].metric, other.mean).s);
     }
-    print_shortage(out, &point->shortage);
+    print_shortage(out, point);
     if (point->fits && s.count > 0) {
         const double share = t->most > 0.0 ? s.mean / t->most : 0.0;
         const struct study_optimum *o = &t->list->optimum;
@@ -404,11 +406,14 @@ static void print_nearest(const struct session *session, const struct study *stu
         return;
     const struct study_point *nearest = &study->points[p];
     const char *label = study_label(study->arena, study, p);
-    fprintf(session->out,
-            "\nno point fits in memory; the nearest%s%s is %s short on a card of %s\n",
+    const bool host = study_short_on_host(nearest);
+    const char *room = host ? "in the memory of a node's CPUs; its cards have enough"
+                            : arena_format(study->arena, "on a card of %s",
+                                           format_bytes(nearest->usable_bytes).s);
+    fprintf(session->out, "\nno point fits in memory; the nearest%s%s is %s short %s\n",
             *label ? ", " : "", *label ? arena_format(study->arena, "%s,", label) : "",
-            format_bytes(nearest->shortage.short_bytes).s, format_bytes(nearest->usable_bytes).s);
-    fprintf(session->out, "  what fills the card: %s\n",
+            format_bytes(nearest->shortage.short_bytes).s, room);
+    fprintf(session->out, "  what fills %s: %s\n", host ? "it" : "the card",
             study_line(study->arena, "memory", study, p));
 }
 

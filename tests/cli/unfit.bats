@@ -18,6 +18,12 @@ END
         fit.yaml >host.yaml
     for name in fit wide huge host; do
         "$ORRERY" run $name.yaml --db $name.db >/dev/null 2>&1 || [ $? -eq 4 ]
+        for i in 1 2; do
+            "$ORRERY" study $name.yaml --vary layout.microbatch=1,2 --shard $i/2 --db $name.$i.db >/dev/null 2>&1
+        done
+        { cat $name.yaml; cat <<'END'; } >$name.lesson.yaml
+lesson: {order: 1, shows: s, look_for: l, questions: [{ask: how long, answer: step_s, why: w}]}
+END
     done
     echo '{"schemaVersion":1,"traceEvents":[{"ph":"X","cat":"kernel","name":"nvjet","ts":1,"dur":5,"args":{"stream":7}}]}' >trace.json
 }
@@ -31,6 +37,9 @@ doors="4 out Out|of|memory run X.yaml --no-db
 4 out B|does|not|fit|in|memory:|there|is|no|time|to|compare compare fit.db X.db
 4 err A|does|not|fit|in|memory:|there|is|no|time|to|compare compare X.yaml --trace trace.json
 4 out does|not|fit|in|memory study X.yaml --vary layout.microbatch=1 --no-db
+4 out does|not|fit|in|memory merge X.1.db X.2.db --db X.merged.db
+4 out no|point|fits|in|memory merge X.1.db X.2.db --db X.all.db
+0 out does|not|fit lesson X.lesson.yaml
 0 out Out|of|memory report X.db
 0 out does|not|fit explain --walls X.yaml
 0 err X.db|does|not|fit|in|memory export X.db --svg memory
@@ -38,10 +47,9 @@ doors="4 out Out|of|memory run X.yaml --no-db
 0 err does|not|fit|in|memory export X.yaml --launch megatron
 0 X.html not|fit replay X.db --html X.html"
 # Those that no layout is given to, or that look for one, or whose own tests hold them:
-#   plan (answers with 4 where nothing fits; plan.bats), merge (of shards; shard.bats), lesson (memory
-#   is what some teach; lesson.bats), validate (its rows are runs that took place), chakra (traces say
+#   plan (looks for what fits: below), validate (its rows are runs that took place), chakra (traces say
 #   nothing of memory)
-exempt="plan merge lesson validate chakra collective profile import list schema doctor completion"
+exempt="plan validate chakra collective profile import list schema doctor completion"
 
 @test "each command tells what does not fit, and ends as documented" {
     write
@@ -129,4 +137,36 @@ exempt="plan merge lesson validate chakra collective profile import list schema 
     done
     expect 4 "$ORRERY" memory host.yaml --json
     jq -e --argjson s "$study" '.first_failure.short_bytes == $s' out
+}
+
+@test "a study and a merge: where all points are short of their nodes' CPUs, no card is blamed" {
+    write
+    for name in wide host; do
+        rm -f $name.x.db
+        for command in "study $name.yaml --vary layout.microbatch=1,2 --no-db" "merge $name.1.db $name.2.db --db $name.x.db"; do
+            expect 4 "$ORRERY" $command
+            if [ $name = host ]; then
+                shows "GiB short in the memory of a node's CPUs; its cards have enough"
+                [ "$(grep -c "does not fit in memory of the node's CPUs: " out)" = 2 ]
+                lacks "on a card\|fills the card" out
+            else
+                shows "GiB short on a card of 79.2 GiB"
+                lacks "CPUs" out
+            fi
+        done
+        "$ORRERY" study $name.yaml --vary layout.microbatch=1,2 --no-db --json >out 2>/dev/null || [ $? -eq 4 ]
+        jq -e --arg place "$([ $name = host ] && echo host || echo card)" 'all(.points[]; .first_failure.place == $place)' out
+    done
+}
+
+@test "a lesson says that the times of a run that does not fit are of a larger machine" {
+    write
+    for name in wide host; do
+        expect 0 "$ORRERY" lesson $name.lesson.yaml
+        shows "does not fit: told as if it did"
+    done
+    expect 0 "$ORRERY" lesson huge.lesson.yaml # its step has no time
+    lacks "as if it did" out
+    expect 0 "$ORRERY" lesson fit.lesson.yaml
+    lacks "does not fit" out
 }

@@ -44,11 +44,13 @@ static json_t *marks_object(const struct study_marks *m)
     return o;
 }
 
-static json_t *shortage_object(const struct study_shortage *shortage)
+static json_t *shortage_object(const struct study_point *point)
 {
+    const struct study_shortage *shortage = &point->shortage;
     if (shortage->tensor == NULL)
         return json_null();
     json_t *o = json_object();
+    json_set(o, "place", json_text(study_short_on_host(point) ? "host" : "card"));
     json_set(o, "tensor", json_text(shortage->tensor));
     json_set(o, "tenant", json_text(shortage->tenant));
     json_set(o, "stage", json_count(shortage->stage));
@@ -67,7 +69,7 @@ static json_t *point_object(const struct study *study, size_t p)
     json_set(o, "usable_hbm_bytes", json_number(point->usable_bytes));
     json_set(o, "announced", json_boolean(point->announced != NULL));
     json_set(o, "announced_words", json_text(point->announced != NULL ? point->announced : ""));
-    json_set(o, "first_failure", shortage_object(&point->shortage));
+    json_set(o, "first_failure", shortage_object(point));
     for (unsigned m = 0; m < METRIC_COUNT; m++) {
         struct summary s;
         if (!study_measures(study, m))

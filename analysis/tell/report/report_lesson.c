@@ -30,7 +30,7 @@ static const char lines[] = "{bold}Lesson {order:digits}: {scenario:whole}{plain
 #define X(key, wide, head) "{if .has_" #key "} {" #key ">10}{end}"
     CELLS(X)
 #undef X
-        "{if not fits}  does not fit{end}\n{end}"
+        "{if not fits}  does not fit{if step_time_s}: told as if it did{end}{end}\n{end}"
         "{each runs}{if row > 1}"
         "  {name<12} {wrap shows:whole}  {.blanks} {dim}{wrapped}{set:whole}{end}{plain}"
         "{end}{end}"

@@ -8,6 +8,7 @@
 #include "models/sharding/sharding_kind.h"
 #include "models/step/estimate/pass.h"
 #include "models/step/simulate/step.h"
+#include "sim/check.h"
 
 enum {
     TIMED_RANKS_MAX = 4096
@@ -185,18 +186,6 @@ bool trial_least_block(struct configuration *c, double usable_bytes)
     return true;
 }
 
-/* At pass detail, which is soon known of any step. */
-static double pass_s(const struct configuration *ideal, const struct topology *topology)
-{
-    struct pass_memory *memory = pass_memory_create();
-    struct pass_split *split = pass_split_create(ideal, topology);
-    struct pass_played played;
-    pass_step(memory, split, ideal, &played);
-    pass_split_destroy(split);
-    pass_memory_destroy(memory);
-    return played.step_s;
-}
-
 double trial_gpu_s_per_token(const struct configuration *c, double usable_bytes)
 {
     struct configuration ideal = *c;
@@ -212,10 +201,14 @@ double trial_gpu_s_per_token(const struct configuration *c, double usable_bytes)
     options.time_only = ideal.layout.dp != c->layout.dp; /* fewer replicas hold more each */
     if (!configuration_legal(&ideal) || !step_run(&ideal, &options, &step, &error))
         return INFINITY;
-    double step_s = INFINITY;
-    if (step->fits)
-        step_s = step->step_s > 0.0 ? step->step_s : pass_s(&ideal, &step->topology);
+    double step_s = step->fits ? step->step_s : INFINITY;
     step_destroy(step);
+    if (!(step_s > 0.0)) { /* of what is not soon played; pass detail is soon known of any step */
+        struct pass_played played;
+        const bool built = pass_alone(&ideal, &played, &error);
+        CHECK(built);
+        step_s = played.step_s;
+    }
     return step_s * (double)configuration_ranks(&ideal) / configuration_tokens(&ideal);
 }
 

@@ -80,7 +80,8 @@ static void draw(void *context, size_t index)
 {
     const struct drawing *d = context;
     struct arena *arena = arena_create();
-    struct uncertainty_options how = {1, d->draws, 1, NULL, true};
+    struct uncertainty_options how = {
+        .seed = 1, .draw_count = d->draws, .threads = 1, .time_only = true};
     struct uncertain_step step;
     struct error error = {""};
     CHECK(uncertainty_draw(arena, row_of(d->g, index)->scenario, &how, &step, &error));

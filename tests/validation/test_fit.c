@@ -56,7 +56,8 @@ static void test_intervals_cover(void **state)
     assert_true(csv_read(arena, STEPS, &csv, &error));
     for (int i = 0; i < 2; i++) {
         struct validate_options how = {.source = sources[i], .threads = pool_threads_available()};
-        struct uncertainty_options drawing = {1, 6, how.threads, NULL, true};
+        struct uncertainty_options drawing = {
+            .seed = 1, .draw_count = 6, .threads = how.threads, .time_only = true};
         struct validation v;
         struct intervals in;
         assert_true(validate_file(arena, &csv, &how, &v, &error));

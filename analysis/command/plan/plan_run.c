@@ -7,6 +7,7 @@
 #include "analysis/command/line/command.h"
 #include "analysis/command/line/load.h"
 #include "analysis/command/line/stated_scenario.h"
+#include "analysis/command/plan/plan_figures.h"
 #include "analysis/command/plan/plan_held.h"
 #include "analysis/command/plan/plan_larger.h"
 #include "analysis/command/plan/plan_machines.h"
@@ -226,6 +227,7 @@ static int tell(struct plan_command *p, const struct search_wish *wish, double s
     struct measured_shift shift;
     plan_own_rank(p->scenario, p->search, &own);
     const bool measurable = own.stated && !own.completed;
+    plan_figures_apply(p->scenario, p->search, own.stated ? &own.leader : NULL);
     const int measured = plan_measured_apply(a, p->session, p->scenario,
                                              measurable ? &own.leader : NULL, p->search, &shift);
     if (measured != EXIT_OK)

@@ -123,7 +123,8 @@ static int validate(const struct validate_arguments *a, struct session *session,
     if (!csv_read(arena, a->line.positional[0], &csv, &error) ||
         !validate_file(arena, &csv, &how, &v, &error))
         return trouble(session, &error, load_refused_code(a->line.positional[0]));
-    struct uncertainty_options drawing = {1, DRAWS_USUAL, how.threads, NULL, true};
+    struct uncertainty_options drawing = {
+        .seed = 1, .draw_count = DRAWS_USUAL, .threads = how.threads, .time_only = true};
     if (a->draws > 0)
         drawing.draw_count = (uint32_t)a->draws;
     struct intervals intervals;

@@ -8,6 +8,7 @@
 #include "analysis/record/numbers/statistics.h"
 #include "models/gpu/gpu_power.h"
 #include "models/layout/power_wall.h"
+#include "models/step/estimate/pass.h"
 #include "models/step/simulate/step.h"
 #include "sim/check.h"
 #include "sim/pool.h"
@@ -25,6 +26,15 @@ struct simulated {
     uint64_t digest;
     struct error error;
 };
+
+static void time_passes(const struct configuration *c, struct simulated *out)
+{
+    struct pass_played played;
+    out->known = pass_alone(c, &played, &out->error);
+    out->fits = true;
+    out->wall_w = out->node_w = NAN;
+    out->step_s = out->known ? played.step_s : NAN;
+}
 
 static void simulate(const struct configuration *c, bool time_only, struct arena *scratch,
                      struct simulated *out)
@@ -46,7 +56,7 @@ static void simulate(const struct configuration *c, bool time_only, struct arena
 struct drawing {
     const struct scenario *scenario;
     uint64_t seed;
-    bool time_only;
+    bool time_only, passes;
     struct simulated *out; /* [0]: nothing drawn; [i + 1]: draw i */
 };
 
@@ -60,7 +70,10 @@ static void draw(void *context, size_t index, struct arena *scratch)
         constant_scale(&c, constant, exp(constant->error_ratio * random_normal(stream)));
     }
     c.path_draw = index;
-    simulate(&c, d->time_only, scratch, &d->out[index]);
+    if (d->passes)
+        time_passes(&c, &d->out[index]);
+    else
+        simulate(&c, d->time_only, scratch, &d->out[index]);
 }
 
 static bool first_error(const struct simulated *s, size_t count, struct error *error)
@@ -97,7 +110,7 @@ bool uncertainty_draw(struct arena *arena, const struct scenario *scenario,
 {
     size_t count = (size_t)how->draw_count + 1;
     struct simulated *s = ARENA_ARRAY(arena, struct simulated, count);
-    struct drawing drawing = {scenario, how->seed, how->time_only, s};
+    struct drawing drawing = {scenario, how->seed, how->time_only, how->passes, s};
     CHECK(how->draw_count >= 1);
     pool_run_scratch(how->threads, count, draw, &drawing);
     if (!first_error(s, count, error))
@@ -273,7 +286,7 @@ bool uncertainty_influences(struct arena *arena, const struct uncertain_step *st
     unsigned constant_count = scenario->stated.constant_count;
     struct simulated *s = ARENA_ARRAY(arena, struct simulated, 2 * (size_t)constant_count + 1);
     struct influence *found = ARENA_ARRAY(arena, struct influence, constant_count + 1);
-    struct drawing drawing = {scenario, 0, true, s};
+    struct drawing drawing = {.scenario = scenario, .time_only = true, .out = s};
     double own = step->own.log_spread, total = own * own;
     pool_run_scratch(threads, 2 * (size_t)constant_count, nudge, &drawing);
     *count = 0;

@@ -61,8 +61,9 @@ static const char front_lines[] =
     "cluster.gpus=... searches\n"
 static const char first_lines[] =
     "{each .first}\n{bold}The first{plain}\n  step      {step_time_s}; 80 % of steps between {p10} "
-    "and {p90}\n            {dim}if the catalogue's figures are exact: `orrery run --uncertainty` "
-    "draws those too{plain}\n            {dim}{wrap model_error 12}{plain}            {dim}in "
+    "and {p90}\n            {dim}{if own_steps}if the catalogue's figures are exact{else}with the "
+    "errors of the catalogue's figures, and the model's own{end}{plain}\n            {dim}{wrap "
+    "model_error 12}{plain}            {dim}in "
     "{regret.groups:digits} published groups of layouts the predicted fastest took "
     "{regret.median_ratio} longer\n            than the best, P90 {regret.p90_ratio} (means of "
     "sources){plain}\n{if own_steps}  measured  {own_steps.steps:digits} step{if not "

@@ -115,25 +115,6 @@ static void check_time(const struct configuration *c, const struct step *step,
                  100.0 * ratio);
 }
 
-/* Rows tell of no slow card, weak link or noise, which pass detail has not. */
-static bool time_passes(const struct configuration *c, double *step_s, struct error *error)
-{
-    struct arena *arena = arena_create();
-    struct topology topology;
-    const bool built = topology_build(arena, &c->cluster, &topology, error);
-    if (built) {
-        struct pass_memory *memory = pass_memory_create();
-        struct pass_split *split = pass_split_create(c, &topology);
-        struct pass_played played;
-        pass_step(memory, split, c, &played);
-        *step_s = played.step_s;
-        pass_split_destroy(split);
-        pass_memory_destroy(memory);
-    }
-    arena_destroy(arena);
-    return built;
-}
-
 /* Is it better than all that was published of such a card, precision and kind of model? */
 static void take_mfu(const struct configuration *c, const struct step *step,
                      struct validate_row *row)
@@ -156,15 +137,16 @@ static void simulate(const struct validation *v, const struct scenario *s, struc
                                    .threads = 1};
     struct step *step;
     struct error error = {""};
-    double pass_s = 0.0;
-    if ((by_pass && !time_passes(c, &pass_s, &error)) || !step_run(c, &options, &step, &error)) {
+    struct pass_played passes;
+    /* Rows tell of no slow card, weak link or noise, which pass detail has not. */
+    if ((by_pass && !pass_alone(c, &passes, &error)) || !step_run(c, &options, &step, &error)) {
         validate_row_refuse(row, REFUSAL_LAYOUT, "%.200s", error.text);
         return;
     }
     take_memory(c, step, row);
     if (timed) {
         row->values[STEP_TIME].has_predicted = true;
-        row->values[STEP_TIME].predicted = by_pass ? pass_s : step->step_s;
+        row->values[STEP_TIME].predicted = by_pass ? passes.step_s : step->step_s;
         take_mfu(c, step, row);
         check_time(c, step, row);
     }

@@ -128,6 +128,22 @@ void pass_step(struct pass_memory *memory, struct pass_split *split, const struc
     play_step(memory, split, c, false, out);
 }
 
+bool pass_alone(const struct configuration *c, struct pass_played *out, struct error *error)
+{
+    struct arena *arena = arena_create();
+    struct topology topology;
+    const bool built = topology_build(arena, &c->cluster, &topology, error);
+    if (built) {
+        struct pass_memory *memory = pass_memory_create();
+        struct pass_split *split = pass_split_create(c, &topology);
+        pass_step(memory, split, c, out);
+        pass_split_destroy(split);
+        pass_memory_destroy(memory);
+    }
+    arena_destroy(arena);
+    return built;
+}
+
 double pass_apart_s(struct pass_memory *memory, struct pass_split *split,
                     const struct configuration *c)
 {

@@ -31,6 +31,9 @@ struct pass_wires *pass_split_wires(struct pass_split *split);
  * whatever memory and split were asked before. */
 void pass_step(struct pass_memory *memory, struct pass_split *split, const struct configuration *c,
                struct pass_played *out);
+/* The same step by itself, on a topology and with a memory of its own. False with a sentence when
+ * the cluster cannot be built. */
+bool pass_alone(const struct configuration *c, struct pass_played *out, struct error *error);
 /* A bound that costs as much: pass_step, but for transfers of weights and gradients, which take
  * what they take alone and not one behind the other. Op by op they share their wires, so that none
  * is sooner there. It is longer than the step less what was

@@ -68,7 +68,8 @@ static struct rated rate(struct arena *arena, const char *job, const char *card)
     char text[1024];
     snprintf(text, sizeof text, job, card);
     struct scenario *s = read(text);
-    struct uncertainty_options how = {1, DRAWS, pool_threads_available(), NULL, true};
+    struct uncertainty_options how = {
+        .seed = 1, .draw_count = DRAWS, .threads = pool_threads_available(), .time_only = true};
     struct uncertain_step step;
     struct error error = {""};
     if (!uncertainty_draw(arena, s, &how, &step, &error))

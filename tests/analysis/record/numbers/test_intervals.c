@@ -66,7 +66,8 @@ static void predict(struct world *w, const double *measured)
 static struct world begin(void)
 {
     struct world w = {.arena = arena_create()};
-    struct uncertainty_options how = {3, DRAWS, 2, NULL, true};
+    struct uncertainty_options how = {
+        .seed = 3, .draw_count = DRAWS, .threads = 2, .time_only = true};
     struct error error = {""};
     double measured[ROWS];
     unsigned taken = 0;
@@ -270,7 +271,8 @@ static void test_pairs(void **state)
 static int scale(void **state)
 {
     struct world w = {.arena = arena_create()};
-    struct uncertainty_options how = {3, DRAWS, 2, NULL, true};
+    struct uncertainty_options how = {
+        .seed = 3, .draw_count = DRAWS, .threads = 2, .time_only = true};
     struct error error = {""};
     predict(&w, NULL);
     if (!validate_intervals(w.arena, &w.v, &how, &w.in, &error))

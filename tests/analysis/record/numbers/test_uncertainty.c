@@ -27,7 +27,8 @@ static struct scenario *read(const char *text)
 static struct uncertain_step draw(struct arena *arena, const struct scenario *s, uint32_t count,
                                   unsigned threads, uint64_t seed)
 {
-    struct uncertainty_options how = {seed, count, threads, NULL, false};
+    struct uncertainty_options how = {
+        .seed = seed, .draw_count = count, .threads = threads, .time_only = false};
     struct uncertain_step step;
     struct error error = {""};
     if (!uncertainty_draw(arena, s, &how, &step, &error))
@@ -63,7 +64,7 @@ static void test_time_alone_is_the_same_time(void **state)
 {
     struct arena *arena = arena_create();
     struct scenario *s = read(EIGHT);
-    struct uncertainty_options how = {7, 8, 2, NULL, true};
+    struct uncertainty_options how = {.seed = 7, .draw_count = 8, .threads = 2, .time_only = true};
     struct uncertain_step whole = draw(arena, s, 8, 2, 7), timed;
     struct error error = {""};
     assert_true(uncertainty_draw(arena, s, &how, &timed, &error));

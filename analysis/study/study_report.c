@@ -407,9 +407,9 @@ static void print_nearest(const struct session *session, const struct study *stu
     const struct study_point *nearest = &study->points[p];
     const char *label = study_label(study->arena, study, p);
     const bool host = study_short_on_host(nearest);
-    const char *room = host ? "in the memory of a node's CPUs; its cards have enough"
-                            : arena_format(study->arena, "on a card of %s",
-                                           format_bytes(nearest->usable_bytes).s);
+    const char *room =
+        host ? "in the memory of a node's CPUs; its cards have enough"
+             : arena_format(study->arena, "on a card of %s", format_bytes(nearest->usable_bytes).s);
     fprintf(session->out, "\nno point fits in memory; the nearest%s%s is %s short %s\n",
             *label ? ", " : "", *label ? arena_format(study->arena, "%s,", label) : "",
             format_bytes(nearest->shortage.short_bytes).s, room);

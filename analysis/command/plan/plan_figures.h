@@ -9,8 +9,8 @@
 #include "analysis/plan/search/search.h"
 #include "scenarios/assemble/scenario.h"
 
-/* Sets p10_s and p90_s of all that the search found, and of `own` (NULL: none). The scenario is that
- * of the search; it may leave the layout open. Nothing was found: does nothing. */
+/* Sets p10_s and p90_s of all that the search found, and of `own` (NULL: none). The scenario is
+ * that of the search; it may leave the layout open. Nothing was found: does nothing. */
 void plan_figures_apply(const struct scenario *scenario, struct search *search,
                         struct search_leader *own);
 

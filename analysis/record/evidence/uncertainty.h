@@ -19,8 +19,8 @@ struct uncertainty_options {
     unsigned threads;
     const char *but; /* the own error is as if this source had never measured; NULL: all have */
     bool time_only;  /* whether a draw fits is not asked, and all count as fitting */
-    /* Steps at pass detail (pass.h), of a cluster as it should be: hundreds a second. Then all count
-     * as fitting, and power and digest are not known. */
+    /* Steps at pass detail (pass.h), of a cluster as it should be: hundreds a second. Then all
+     * count as fitting, and power and digest are not known. */
     bool passes;
 };
 struct uncertain_draw {

@@ -170,3 +170,34 @@ exempt="plan validate chakra collective profile import list schema doctor comple
     expect 0 "$ORRERY" lesson fit.lesson.yaml
     lacks "does not fit" out
 }
+
+# A batch that is too large to simulate, one that dp does not divide, CPUs that are too small, and cards.
+@test "plan: what nothing fits for, and no card is blamed that has enough" {
+    write
+    expect 4 "$ORRERY" plan host.yaml --hold tp,pp,sharding,recompute,microbatch
+    shows "in the memory of a node's CPUs, which have 954 MiB: offload less"
+    lacks "larger card" out
+    expect 4 "$ORRERY" plan host.yaml --hold tp,pp,sharding,recompute,microbatch --json
+    jq -e '.lack | .rule == null and .host_room_bytes == 1e9 and .host_bytes > 1e9' out
+    local -a wide=(plan --model llama3-8b --gpu h100-80gb-sxm --gpus 8 --sequence 65536)
+    expect 4 "$ORRERY" "${wide[@]}" --global-batch 1000000 --json
+    jq -e '.lack | .rule == "training.global_batch" and .host_bytes == null' out
+    layout=$(jq -r '.lack.layout | to_entries[] | select(.value != null and .value != 0 and .key != "ends_count") | "\(.key)=\(.value)"' out)
+    sentence=$(jq -r '.lack.sentence' out)
+    expect 4 "$ORRERY" "${wide[@]}" --global-batch 1000000
+    tr '\n' ' ' <out | grep -qF "the batch breaks a rule, training.global_batch: $sentence" || { tail -9 out; return 1; }
+    tr '\n' ' ' <out | grep -q "are too many to simulate (at most 60000 microbatches"
+    lacks "larger card\|hold less on each" out
+    # it is true: the layout fits with a batch that can be simulated
+    local -a sets=()
+    for one in $layout; do sets+=(--set "layout.$one"); done
+    expect 0 "$ORRERY" memory fit.yaml --set cluster.nodes=1 --set training.sequence=65536 --set training.global_batch=64 "${sets[@]}"
+    expect 0 "$ORRERY" "${wide[@]}" --global-batch 64
+    expect 4 "$ORRERY" "${wide[@]}" --global-batch 1000000 --json --vary cluster.gpus=4,8
+    jq -e '[.. | .missed? // empty] == ["rule", "rule"]' out
+    # and where cards are too small whatever the batch, they are blamed
+    expect 4 "$ORRERY" plan --model llama3-70b --gpu a100-40gb-sxm --gpus 8 --global-batch 1000000
+    shows "Nothing fits: weights, gradients and optimizer alone are more than the cards hold"
+    expect 4 "$ORRERY" plan --model llama3-70b --gpu a100-40gb-sxm --gpus 8 --global-batch 8 --json
+    jq -e '.lack == null' out
+}

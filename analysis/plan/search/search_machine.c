@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/plan/search/search_broken.h"
+#include "analysis/plan/search/search_lack.h"
 #include "analysis/plan/search/search_terms.h"
 #include "analysis/plan/search/search_weeks.h"
 
@@ -17,8 +18,11 @@ void search_machine_keep(struct arena *arena, struct search_machine *m, const st
     m->near = s->has_near;
     if (!m->found && !m->near) {
         struct search_broken broken;
+        struct search_lack lack = {.key = NULL};
         search_broken_find(s, &broken);
-        m->rule = broken.key;
+        if (!broken.known && !s->stopped)
+            search_lack_find(s, &lack);
+        m->rule = broken.known ? broken.key : lack.key;
         return;
     }
     m->leader = search_weeks_keep(arena, m->found ? &s->leaders[0] : &s->near);

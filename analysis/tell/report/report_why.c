@@ -5,6 +5,7 @@
 
 #include "analysis/output/text/format.h"
 #include "analysis/plan/search/search_broken.h"
+#include "analysis/plan/search/search_lack.h"
 #include "analysis/plan/search/search_own.h"
 #include "analysis/plan/search/search_weeks.h"
 #include "analysis/tell/report/report_layouts.h"
@@ -230,18 +231,33 @@ static const char *broken_words(struct arena *arena, const struct search *search
                         report_layout_short(arena, &b->row->layout), b->sentence);
 }
 
-const char *report_why_nothing(struct arena *arena, const struct search *search)
+static const char *batch_words(struct arena *arena, const struct search_lack *lack)
 {
-    struct search_broken broken;
-    if (search->leader_count > 0 || search->has_near)
-        return NULL;
-    if (search->stopped)
-        return "Stopped before a layout was found.";
-    if (search->row_count == 0)
-        return "No layout has the keys that are held: tp x pp x cp x dp is the number of GPUs.";
-    search_broken_find(search, &broken);
-    if (broken.known)
-        return broken_words(arena, search, &broken);
+    return arena_format(arena,
+                        "Nothing fits that keeps the rules. Fewer microbatches would fit (%s, with "
+                        "as much recomputed as can be), and the batch breaks a rule, %s: %s. "
+                        "--why KEY=VALUE names those of others.",
+                        report_layout_short(arena, &lack->layout), lack->key, lack->sentence);
+}
+
+static const char *host_words(struct arena *arena, const struct search_lack *lack)
+{
+    return arena_format(arena,
+                        "Nothing fits. Of what fits the cards, the layout that takes least of them "
+                        "(%s) keeps %s in the memory of a node's CPUs, which have %s: offload "
+                        "less, or take nodes with more memory. --why KEY=VALUE says what others "
+                        "lack.",
+                        report_layout_short(arena, &lack->layout), format_bytes(lack->host_bytes).s,
+                        format_bytes(lack->host_room_bytes).s);
+}
+
+static const char *lack_words(struct arena *arena, const struct search *search,
+                              const struct search_lack *lack)
+{
+    if (lack->batch != NULL)
+        return batch_words(arena, lack);
+    if (lack->host != NULL)
+        return host_words(arena, lack);
     return any_state_fits(search)
                ? "Nothing fits. --why KEY=VALUE says what a layout lacks; more GPUs, a larger "
                  "card, or a smaller batch and sequence hold less on each."
@@ -250,12 +266,52 @@ const char *report_why_nothing(struct arena *arena, const struct search *search)
                  "hold more; --why KEY=VALUE says what a layout lacks.";
 }
 
+/* Its words, and what they are made of. */
+static const char *find_nothing(struct arena *arena, const struct search *search,
+                                struct search_broken *broken, struct search_lack *lack)
+{
+    *broken = (struct search_broken){.known = false};
+    *lack = (struct search_lack){.batch = NULL};
+    if (search->leader_count > 0 || search->has_near)
+        return NULL;
+    if (search->stopped)
+        return "Stopped before a layout was found.";
+    if (search->row_count == 0)
+        return "No layout has the keys that are held: tp x pp x cp x dp is the number of GPUs.";
+    search_broken_find(search, broken);
+    if (broken->known)
+        return broken_words(arena, search, broken);
+    search_lack_find(search, lack);
+    return lack_words(arena, search, lack);
+}
+
+const char *report_why_nothing(struct arena *arena, const struct search *search)
+{
+    struct search_broken broken;
+    struct search_lack lack;
+    return find_nothing(arena, search, &broken, &lack);
+}
+
+static void show_lack(struct fact *in, const struct search_lack *lack)
+{
+    struct fact *o = document_object_if(lack->batch != NULL || lack->host != NULL, in, "lack");
+    if (o == NULL)
+        return;
+    document_word(o, "rule", lack->key);
+    document_word(o, "sentence",
+                  lack->batch != NULL ? arena_text(in->arena, lack->sentence) : NULL);
+    document_real(o, "host_bytes", IN_BYTES, lack->host != NULL ? lack->host_bytes : NAN);
+    document_real(o, "host_room_bytes", IN_BYTES, lack->host != NULL ? lack->host_room_bytes : NAN);
+    report_layout_facts(document_object(o, "layout"), &lack->layout);
+}
+
 void report_why_nothing_facts(struct fact *in, const struct search *search)
 {
     struct search_broken broken;
-    search_broken_find(search, &broken);
+    struct search_lack lack;
+    document_word(in, ".nothing", find_nothing(in->arena, search, &broken, &lack));
+    show_lack(in, &lack);
     struct fact *o = document_object_if(broken.known, in, "broken");
-    document_word(in, ".nothing", report_why_nothing(in->arena, search));
     if (o == NULL)
         return;
     document_word(o, "rule", broken.key);

@@ -14,7 +14,8 @@ extern const char report_why_lines[];
 
 /* Why a search has no layout to tell, in a sentence or two; NULL: something leads, or fits. */
 const char *report_why_nothing(struct arena *arena, const struct search *search);
-/* The same as facts: `broken` is the rule that most layouts break, where each breaks one. */
+/* The same as facts: `broken` is the rule that most layouts break, where each breaks one; `lack`
+ * what search_lack.h finds. */
 void report_why_nothing_facts(struct fact *in, const struct search *search);
 
 #endif

@@ -50,6 +50,7 @@ struct minimum_search {
     unsigned open;
     uint64_t limit, effort_left;
     bool *hopeless, *asked; /* [split]: see split_row */
+    struct configuration found;
 };
 struct minimum_split {
     uint64_t tp, pp, cp;
@@ -133,8 +134,10 @@ static bool split_holds(struct minimum_search *s, uint64_t gpus, const struct mi
     uint64_t ep = first_share(s);
     do {
         const struct configuration trial = with_layout(s, gpus, split, ep);
-        if (share_holds(s, &trial))
+        if (share_holds(s, &trial)) {
+            s->found = trial;
             return true;
+        }
         ep = next_share(s, ep);
     } while (ep > 0);
     return false;
@@ -252,7 +255,8 @@ static struct configuration leanest(const struct configuration *c, unsigned open
     return lean;
 }
 
-uint64_t minimum_gpus(const struct configuration *c, unsigned open, uint64_t limit)
+uint64_t minimum_layout(const struct configuration *c, unsigned open, uint64_t limit,
+                        struct configuration *out)
 {
     uint64_t node = whole_node(c), heads = c->model.attention.heads;
     size_t pairs = ((node < heads ? node : heads) + 1) * (c->model.layers + 1);
@@ -268,8 +272,15 @@ uint64_t minimum_gpus(const struct configuration *c, unsigned open, uint64_t lim
         .asked = ARENA_ARRAY(arena, bool, pairs *(CONTEXT_DOUBLINGS + 1)),
     };
     uint64_t gpus = search_sizes(&s);
+    *out = s.found;
     arena_destroy(arena);
     return gpus;
+}
+
+uint64_t minimum_gpus(const struct configuration *c, unsigned open, uint64_t limit)
+{
+    struct configuration found;
+    return minimum_layout(c, open, limit, &found);
 }
 
 unsigned minimum_held(const struct configuration *c, unsigned open)

@@ -13,6 +13,9 @@
  * scenario has. */
 #define MINIMUM_UNKNOWN UINT64_MAX
 uint64_t minimum_gpus(const struct configuration *c, unsigned open, uint64_t limit);
+/* The same, and the configuration that holds it where there is one. */
+uint64_t minimum_layout(const struct configuration *c, unsigned open, uint64_t limit,
+                        struct configuration *out);
 
 /* The stated keys of the layout, a bit for each, that minimum_gpus keeps and that opened could hold
  * less; 0: none. */

@@ -201,3 +201,26 @@ exempt="plan validate chakra collective profile import list schema doctor comple
     expect 4 "$ORRERY" plan --model llama3-70b --gpu a100-40gb-sxm --gpus 8 --global-batch 8 --json
     jq -e '.lack == null' out
 }
+
+@test "memory: the smallest layout that is told holds it on as many cards" {
+    write
+    for name in wide huge; do
+        expect 4 "$ORRERY" memory $name.yaml --json
+        gpus=$(jq -r .minimum_gpus out)
+        jq -e '.minimum_layout | .tp * .pp * .cp * .dp == $gpus' --argjson gpus "$gpus" out
+        local -a sets=(--set "cluster.gpus=$gpus")
+        [ "$gpus" -gt 8 ] || sets+=(--set cluster.fabric=none)
+        sed 's/, nodes: 4//' $name.yaml >few.yaml
+        for one in $(jq -r '.minimum_layout | to_entries[] | select(.value != null and .value != 0 and .key != "ends_count")
+                | "\(.key)=\(.value | if type == "number" then floor else . end)"' out); do
+            sets+=(--set "layout.$one")
+        done
+        expect 0 "$ORRERY" memory few.yaml "${sets[@]}"
+        expect 4 "$ORRERY" memory $name.yaml
+        shows "$(jq -r '"tp \(.tp), pp \(.pp), cp \(.cp), dp \(.dp), "' <<<"$("$ORRERY" memory $name.yaml --json | jq .minimum_layout)")"
+    done
+    expect 4 "$ORRERY" memory huge.yaml --limit 2 --json
+    jq -e '.minimum_gpus == null and .minimum_layout == null' out
+    expect 4 "$ORRERY" memory huge.yaml --limit 2
+    shows "no legal layout up to 2 GPUs holds it"
+}

@@ -26,7 +26,8 @@ static void tell(const struct memory_arguments *arguments, struct session *sessi
     const struct configuration *c = &result->scenario->configuration;
     const uint64_t limit = arguments->limit;
     const unsigned open = result->scenario->choices.open, held = minimum_held(c, open);
-    uint64_t minimum = result->step != NULL ? minimum_gpus(c, open, limit) : 0;
+    struct configuration smallest;
+    uint64_t minimum = result->step != NULL ? minimum_layout(c, open, limit, &smallest) : 0;
     uint64_t fewer = minimum > 0 && minimum != MINIMUM_UNKNOWN ? minimum - 1 : limit;
     uint64_t opened = result->step != NULL && held != 0 ? minimum_gpus(c, open | held, fewer) : 0;
     struct rule_of_thumb rule;
@@ -38,6 +39,7 @@ static void tell(const struct memory_arguments *arguments, struct session *sessi
                                      .rule = &rule,
                                      .helps = result->advice.helps,
                                      .minimum_gpus = minimum,
+                                     .minimum = &smallest,
                                      .opened_gpus = opened != MINIMUM_UNKNOWN ? opened : 0,
                                      .held = held,
                                      .limit = limit,

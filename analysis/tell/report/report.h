@@ -32,10 +32,11 @@ void report_announced_of(struct fact *object, const struct configuration *c);
 struct memory_told {
     const struct scenario *scenario;
     const struct rule_of_thumb *rule;
-    const char *const *helps; /* what makes a tenant smaller, in words */
-    uint64_t minimum_gpus;    /* 0: above `limit` */
-    uint64_t opened_gpus;     /* fewer, with the keys that are held open; 0: none found */
-    unsigned held;            /* minimum_held */
+    const char *const *helps;            /* what makes a tenant smaller, in words */
+    uint64_t minimum_gpus;               /* 0: above `limit` */
+    const struct configuration *minimum; /* that holds it on so many */
+    uint64_t opened_gpus; /* fewer, with the keys that are held open; 0: none found */
+    unsigned held;        /* minimum_held */
     uint64_t limit;
     bool all; /* each default */
 };

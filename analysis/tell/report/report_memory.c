@@ -5,6 +5,7 @@
 
 #include "analysis/output/text/format.h"
 #include "analysis/tell/report/report.h"
+#include "analysis/tell/report/report_layouts.h"
 #include "analysis/tell/report/report_parts.h"
 #include "models/memory/ledger.h"
 #include "models/plan/minimum.h"
@@ -73,6 +74,7 @@ static const char tenant_lines[] =
     "{if minimum_gpus}"
     "  exact ledger{to 28}smallest legal layout that fits{to 74}{minimum_gpus} card"
     "{if not minimum_gpus = 1}s{end}\n"
+    "                 {wrap .minimum 17}"
     "{else}{if .too_many}"
     "  exact ledger   too many layouts to try for the smallest that fits\n"
     "{else}"
@@ -279,6 +281,20 @@ static const char *keys_of(struct arena *arena, unsigned keys)
     return list;
 }
 
+/* The fewest cards, and the layout that holds it there: a reader can run it. */
+static void set_minimum(struct fact *o, const struct memory_told *told, bool found)
+{
+    document_null(o, "minimum_gpus");
+    document_null(o, "minimum_layout");
+    document_word(o, ".minimum", "");
+    if (!found)
+        return;
+    const struct plan_layout layout = plan_layout_of(told->minimum);
+    document_count(o, "minimum_gpus", told->minimum_gpus);
+    document_word(o, ".minimum", report_layout_words(o->arena, &layout));
+    report_layout_facts(document_object(o, "minimum_layout"), &layout);
+}
+
 struct fact *report_memory(const struct record *record, const struct memory_told *told)
 {
     const struct run_row *run = record_run(record);
@@ -293,9 +309,7 @@ struct fact *report_memory(const struct record *record, const struct memory_told
     document_count(o, "rule_of_thumb_gpus", rule->cards);
     document_count(o, "rule_of_thumb_static_gpus", rule->static_cards);
     document_count(o, "rule_of_thumb_inference_gpus", rule->inference_cards);
-    document_null(o, "minimum_gpus");
-    if (told->minimum_gpus > 0 && !unknown)
-        document_count(o, "minimum_gpus", told->minimum_gpus);
+    set_minimum(o, told, told->minimum_gpus > 0 && !unknown);
     document_null(o, "minimum_gpus_opened");
     if (told->opened_gpus > 0)
         document_count(o, "minimum_gpus_opened", told->opened_gpus);

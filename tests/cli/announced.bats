@@ -65,6 +65,23 @@ EOF
     none announced: sold.out
 }
 
+@test "collective: of a fabric only where its GPUs do not fit one node" {
+    for fabric in $("$ORRERY" list fabrics | awk '/as announced/ { print $1 }'); do
+        "$ORRERY" collective --gpus 8 --fabric "$fabric" --max 8 >out 2>err
+        none announced out
+        none announced err
+        "$ORRERY" collective --gpus 9 --fabric "$fabric" --max 8 >out 2>err
+        grep -q "^# announced: $fabric is announced" out
+        grep -q "warning: cluster.fabric: $fabric is announced" err
+        "$ORRERY" collective --gpu vr200-288gb --gpus 8 --fabric "$fabric" --max 8 2>err >out
+        grep -q "warning: cluster.gpu: vr200-288gb" err
+        none "warning: .*$fabric" err
+    done
+    [ -n "$fabric" ]
+    "$ORRERY" collective --gpus 8 --fabric "$fabric" --max 8 >one 2>/dev/null
+    "$ORRERY" collective --gpus 8 --max 8 2>/dev/null | cmp - one
+}
+
 @test "of several machines each that is announced is named" {
     "$ORRERY" plan sold.yaml --vary cluster.gpu=b200-180gb-sxm,vr200-288gb --top 1 2>/dev/null >plan.txt
     grep -q "^  vr200-288gb: vr200-288gb and vr200-nvl72 are announced" plan.txt

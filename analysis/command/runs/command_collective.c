@@ -66,8 +66,9 @@ static bool find_op(const char *name, enum comm_op *out, FILE *notes)
     return false;
 }
 
-/* The catalogue is met through the door of scenarios: a small scenario on one node. Its batch is
- * never trained; it is one that nodes of any usual size divide. */
+/* The catalogue is met through the door of scenarios: a small scenario on one node, or on two where
+ * the GPUs do not fit one. Its batch is never trained; it is one that nodes of any usual size
+ * divide. */
 static struct scenario *cluster_scenario(const struct collective_arguments *a,
                                          struct session *session, int *code)
 {
@@ -96,6 +97,14 @@ static struct scenario *cluster_scenario(const struct collective_arguments *a,
     struct scenario_options how = {.catalogue = a->catalogue};
     struct error error = {""};
     struct scenario *s = scenario_read("the given cluster", text, (size_t)length, &how, &error);
+    if (s != NULL && s->diagnostics.error_count == 0 &&
+        a->gpus <= s->configuration.cluster.node.gpus) { /* one node uses no fabric */
+        static const char *const alone[] = {"cluster.nodes=1"};
+        how.sets = alone;
+        how.set_count = 1;
+        scenario_destroy(s);
+        s = scenario_read("the given cluster", text, (size_t)length, &how, &error);
+    }
     if (s == NULL) {
         fprintf(session->notes, "orrery collective: %s\n", error.text);
         *code = EXIT_TROUBLE;

@@ -13,6 +13,7 @@ struct home {
     const char *name;
     size_t first, bytes; /* of struct model_shape; the last home takes all others */
     void (*build)(struct model_shape *m);
+    const char *takers; /* frameworks that can train it (docs/launch.md) */
 };
 static void build_layernorm(struct model_shape *m)
 {
@@ -56,13 +57,13 @@ static void build_dense(struct model_shape *m)
 #define OF(member)                                                                                 \
     offsetof(struct model_shape, member), sizeof(((const struct model_shape *)0)->member)
 static const struct home homes[] = {
-    {"norms", OF(norm), build_layernorm},
-    {"experts", OF(moe), build_experts},
-    {"indexer", OF(latent.indexer), build_indexer},
-    {"latent", OF(latent), build_latent},
-    {"windows", OF(windows), build_windows},
-    {"pattern", OF(pattern), build_pattern},
-    {"dense", 0, sizeof(struct model_shape), build_dense},
+    {"norms", OF(norm), build_layernorm, "megatron torchtitan deepspeed nemo"},
+    {"experts", OF(moe), build_experts, "megatron torchtitan"},
+    {"indexer", OF(latent.indexer), build_indexer, "megatron"},
+    {"latent", OF(latent), build_latent, "megatron torchtitan"},
+    {"windows", OF(windows), build_windows, "torchtitan"},
+    {"pattern", OF(pattern), build_pattern, ""},
+    {"dense", 0, sizeof(struct model_shape), build_dense, "megatron torchtitan deepspeed nemo"},
 };
 enum {
     HOMES = sizeof homes / sizeof homes[0],
@@ -266,10 +267,35 @@ static void every_key_is_said_or_refused(void **state)
     assert_int_equal(law.silent, 0);
 }
 
+/* A key is asked of a framework only where that takes the model without the change. */
+static void homes_are_taken_or_refused(void **state)
+{
+    static struct law law;
+    struct arena *arena = arena_create();
+    unsigned wrong = 0;
+    law.base = launch_case_plain();
+    for (unsigned k = 0; k < launch_kind_count; k++)
+        for (unsigned i = 0; i < HOMES; i++) {
+            struct model_shape m = law.base->configuration.model;
+            struct launch_text text;
+            homes[i].build(&m);
+            take(&law, launch_kinds[k], &m, arena, &text);
+            const bool taken = strstr(homes[i].takers, launch_kinds[k]->head.name) != NULL;
+            if (text.refused == taken)
+                printf("%s: the home of %s is %s\n", launch_kinds[k]->head.name, homes[i].name,
+                       text.refused ? "refused" : "taken");
+            wrong += text.refused == taken;
+        }
+    scenario_destroy(law.base);
+    arena_destroy(arena);
+    assert_int_equal(wrong, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_key_is_said_or_refused),
+        cmocka_unit_test(homes_are_taken_or_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -320,6 +320,10 @@ layout: {tp: 8, microbatch: 3, sequence_parallel: true, order: dp-tp-cp-pp}
 END
     expect 0 "$ORRERY" run lock.yaml --no-db
     said "warning: alike groups share wires in lock-step"
+    step=$(sed -n 's/^  step time *//p' out)
+    said " ms to $step as the answer" # the step that is told stands at the end of the range
+    read -r share shortest < <(sed -n 's/.* up to \([0-9.]*\) % shorter: take \([0-9.]*\) ms to .*/\1 \2/p' err)
+    awk "BEGIN { s = ${step% ms}; exit !($share > 1 && sqrt(($shortest / s - 1 + $share / 100) ^ 2) < .1 / s + 5e-4) }"
     expect 0 "$ORRERY" run lock.yaml --no-db --json
     shows '"warnings": ['
     shows "alike groups share wires in lock-step"

@@ -101,7 +101,12 @@ END
     grep -q "layout.microbatch: costs .* (at layout.microbatch=4)" err
     expect 0 "$ORRERY" study "$SCENARIOS/weeks/silent-corruption.yaml" --no-db --seeds 1 --vary checkpoint.keep=1,2,240
     [ "$(grep -c 'tainted' err)" -ge 1 ]
-    grep -q "tainted .*(at " err
+    grep -q "tainted .*(at checkpoint.keep=1)" err
+    expect 0 "$ORRERY" study "$SCENARIOS/weeks/silent-corruption.yaml" --no-db --seeds 1 --vary checkpoint.keep=2,3,240
+    grep -q "tainted .*(at 2 of 3 points, the first: checkpoint.keep=2)" err
+    expect 0 "$ORRERY" study "$SCENARIOS/weeks/silent-corruption.yaml" --no-db --seeds 1 --vary checkpoint.keep=2,3
+    [ "$(grep -c 'tainted' err)" = 1 ]
+    lacks "tainted .*(at " err
     expect 0 "$ORRERY" study "$SCENARIOS/weeks/async-vs-sync.yaml" --no-db --seeds 2 --set run.duration=auto \
         --set run.steps=1000 --set 'failures=[{cause: all, unit: job, mtbf: 20s}]'
     said "orrery: warning: 2 of 2 replications were given up: a limit: 100,000 failures"

@@ -296,12 +296,17 @@ static void test_parts_are_named(void **state)
         for (unsigned nodes = 1; nodes <= 2; nodes++) {
             c->cluster.nodes = nodes;
             const unsigned used = nodes > 1 ? parts : parts & 3;
+            const bool alone = (used & (used - 1)) == 0;
+            const char *largest = used & 2 ? "has 40 %" : used & 4 ? "has 30 %" : "has 20 %";
             assert_true(announced_error_ratio(c) ==
                         fmax(fmax(of[0], of[1]), nodes > 1 ? of[2] : 0.0));
             const char *text = announced_words(c, words, sizeof words);
             assert_true((text == NULL) == (used == 0));
-            if (text != NULL)
+            if (text != NULL) {
                 assert_memory_equal(text, said[used - 1], strlen(said[used - 1]));
+                assert_non_null(strstr(text, alone ? " measured on it," : " measured on them,"));
+                assert_non_null(strstr(text, largest));
+            }
         }
     }
     scenario_destroy(s);

@@ -79,10 +79,49 @@ static void bundles_change_no_outcome(void **state)
     assert_true(seen.bundled > 2 * seen.parted && seen.parted > 0 && seen.classes > 0);
 }
 
+static uint64_t ops_of(const struct step *step, const struct symmetry *symmetry)
+{
+    uint64_t ops = 0;
+    for (uint32_t i = 0; i < symmetry->rank_class_count; i++)
+        ops += step->lowered.programs[symmetry->ranks[i].program]->op_count;
+    return ops;
+}
+
+/* Who asks to be brief has what is soon played, and that is the bundles where there are such: the
+ * outcome of the step to the bit. */
+static void brief_asks_what_is_played(void **state)
+{
+    static const char text[] =
+        "model: {preset: llama3-405b, vocabulary: 32000}\n"
+        "cluster: {gpu: gb200-186gb, gpus: 2112}\n"
+        "training: {sequence: 8192, global_batch: 4224, precision: fp8}\n"
+        "layout: {tp: 4, pp: 8, cp: 2, vpp: 8, microbatch: 1, schedule: interleaved,\n"
+        "  recompute: none, sharding: zero-1, sequence_parallel: true}\nsoftware: nemo\n";
+    const uint64_t soon_ops = 1u << 21; /* models/step/simulate/step.c */
+    struct error error = {""};
+    struct scenario *s = scenario_read("law.yaml", text, strlen(text), NULL, &error);
+    assert_non_null(s);
+    assert_int_equal(s->diagnostics.error_count, 0);
+    struct step *whole = play(&s->configuration, false), *brief = NULL;
+    struct arena *arena = arena_create();
+    struct symmetry_bundles bundles;
+    assert_true(symmetry_bundle(arena, &whole->symmetry, &whole->lowered, &bundles));
+    const struct step_options options = {.time_only = true, .outcome_only = true, .brief = true};
+    assert_true(step_run(&s->configuration, &options, &brief, &error));
+    assert_true(ops_of(whole, &whole->symmetry) > soon_ops);
+    assert_true(ops_of(whole, &bundles.symmetry) <= soon_ops);
+    assert_true(is_same(whole, brief));
+    arena_destroy(arena);
+    step_destroy(brief);
+    step_destroy(whole);
+    scenario_destroy(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bundles_change_no_outcome),
+        cmocka_unit_test(brief_asks_what_is_played),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -346,6 +346,38 @@ static void half_the_nodes_stand_for_all(void **state)
     scenario_destroy(s);
 }
 
+/* A part of the replicas takes the time of all, whatever is slow or weak; op by op, and at pass
+ * detail where that takes too long, which is as near as docs/models/pass.md says. */
+static void a_trial_is_of_the_ideal_cluster(void **state)
+{
+    static const char text[] = "model: {layers: 8, hidden: 4096, heads: 32, vocabulary: 32000}\n"
+                               "cluster: {gpu: h100-80gb-sxm, nodes: 512}\n"
+                               "training: {sequence: 4096, global_batch: 4096}\n"
+                               "layout: {tp: 2, pp: 1, microbatch: 1, recompute: none}\n"
+                               "software: megatron\n";
+    static const uint64_t microbatches[] = {4, 42000};
+    struct perturbation slow = {.what = PERTURB_GPU_SPEED, .ratio = 0.5};
+    struct scenario *s = read_text(text);
+    const double usable = s->configuration.gpu.hbm.usable_bytes;
+    for (unsigned i = 0; i < sizeof microbatches / sizeof microbatches[0]; i++) {
+        struct configuration half = s->configuration;
+        half.training.global_batch = half.layout.dp * microbatches[i];
+        struct configuration all = half;
+        all.cluster.nodes *= 2;
+        all.layout.dp *= 2;
+        all.training.global_batch *= 2;
+        all.perturbations = &slow;
+        all.perturbation_count = 1;
+        const double half_s = trial_gpu_s_per_token(&half, usable);
+        const double slope_s = trial_gpu_s_by_slope(&half, usable);
+        assert_true(half_s > 0.0 && fabs(slope_s - half_s) < 0.02 * half_s);
+        /* whether all fit is asked of all: a part of them holds more */
+        assert_true(trial_gpu_s_per_token(&all, 1.0) == half_s);
+        assert_true(isinf(trial_gpu_s_per_token(&half, 1.0)));
+    }
+    scenario_destroy(s);
+}
+
 static bool fits(const struct configuration *c)
 {
     return trial_fits(c, c->gpu.hbm.usable_bytes);
@@ -392,6 +424,7 @@ int main(void)
         cmocka_unit_test(kernels_are_those_of_card_and_software),
         cmocka_unit_test(kernels_take_eight_bits),
         cmocka_unit_test(half_the_nodes_stand_for_all),
+        cmocka_unit_test(a_trial_is_of_the_ideal_cluster),
         cmocka_unit_test(gpipe_holds_every_microbatch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

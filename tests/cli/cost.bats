@@ -114,6 +114,12 @@ YAML
     expect 0 "$ORRERY" run "$hello" --no-db --set training.tokens=1
     step=$(sed -n 's/^  step time *//p' out)
     shows "training     $step of such steps for 1 tokens"
+    # one token more than a step has are two steps
+    for steps in 1 2; do
+        expect 0 "$ORRERY" plan "$hello" --top 1 --set training.sequence=1024 --set training.global_batch=64 \
+            --set training.tokens=$((1024 * 64 * (steps - 1) + 1)) --json
+        jq -e ".layouts | length > 0 and all(.training_days * 86400 / .step_time_s / $steps - 1 | fabs < 1e-9)" out
+    done
 }
 
 @test "the state of adapters stands beside that of frozen weights, and both are the sum" {

@@ -349,6 +349,14 @@ END
     shows "layout.tp: costs"
     expect 0 "$ORRERY" run "$main" --db priced.db --set layout.recompute=full --json
     shows "layout.recompute: costs"
+    # check tries all that could be dear, run what its own step makes probable
+    costs() { grep -o 'layout[^ ]*: costs.*' err | sort; }
+    expect 0 "$ORRERY" run "$main" --no-db --set layout.recompute=full
+    costs >of_run
+    expect 0 "$ORRERY" check "$main" --set layout.recompute=full
+    costs >of_check
+    [ -z "$(comm -23 of_run of_check)" ]
+    [ "$(comm -13 of_run of_check | grep -c "^layout.tp: costs")" = 1 ]
     [ "$(sqlite3 priced.db "select count(*) from message where severity = 'warning' and text like 'layout.recompute: costs%'")" = 1 ]
 }
 

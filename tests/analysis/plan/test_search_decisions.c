@@ -162,6 +162,10 @@ static void a_deadline_counts_whole_steps(void **state)
 {
     struct scenario *scenario = space_read(small_text);
     struct configuration c = scenario->configuration;
+    c.training.tokens = 2.0 * 16.0 * 2048.0;
+    assert_int_equal(configuration_steps(&c), 2);
+    c.training.tokens += 1.0;
+    assert_int_equal(configuration_steps(&c), 3);
     c.training.tokens = 2.5 * 16.0 * 2048.0;
     c.gpu.price_per_hour_usd = 3600.0; /* eight cards: 8 USD a second */
     const struct search_terms enough = {.deadline_s = 12.0 * (1.0 + 1e-12)};

@@ -1,5 +1,7 @@
 /* The smallest cluster against trying everything: each size, each tp, cp and pp, by the rules and
  * the ledger alone; for every sharding and cards of several sizes. */
+#include <math.h>
+
 #include "models/plan/choice_keys.h"
 #include "models/plan/minimum.h"
 #include "models/plan/trial.h"
@@ -306,6 +308,22 @@ static void test_bytes_of_state(void **state)
     }
 }
 
+/* Beside frozen weights of 16 bits an adapter has the whole state of its own parameters. */
+static void test_bytes_of_adapters(void **state)
+{
+    struct configuration c = lower_case();
+    double weight[2], gradient[2], optimizer[2];
+    trial_state_bytes(&c, &weight[0], &gradient[0], &optimizer[0]);
+    c.training.adapter = (struct adapter_spec){.kind = ADAPTER_LORA, .rank = 1};
+    const double share = configuration_adapter_parameters(&c) /
+                         transformer_parameters(&c.model, c.training.sequence);
+    assert_true(share > 0.0 && share < 1.0);
+    trial_state_bytes(&c, &weight[1], &gradient[1], &optimizer[1]);
+    assert_true(fabs(weight[1] - 2.0 - share * weight[0]) < 1e-12);
+    assert_true(fabs(gradient[1] - share * gradient[0]) < 1e-12);
+    assert_true(fabs(optimizer[1] - share * optimizer[0]) < 1e-12);
+}
+
 /* Nothing is different on cards that are all alike; one slow card, or noise, makes it so. */
 static void test_what_differs(void **state)
 {
@@ -324,6 +342,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bytes_of_state),
+        cmocka_unit_test(test_bytes_of_adapters),
         cmocka_unit_test(test_what_differs),
         cmocka_unit_test(test_against_trying),
         cmocka_unit_test(test_held_keys),

@@ -19,6 +19,7 @@ enum trace_group {
     GROUP_GEMM,
     GROUP_ATTENTION,
     GROUP_STREAM,
+    GROUP_COPY,    /* no work of a layer */
     GROUP_UNKNOWN, /* may be anything, and makes no pair */
     GROUP_OPTIMIZER,
     GROUP_COMMUNICATION
@@ -50,8 +51,9 @@ static enum trace_group group_of(enum span_kind kind)
         return GROUP_UNKNOWN;
     case SPAN_NORM:
     case SPAN_ELEMENTWISE:
-    case SPAN_COPY:
         return GROUP_STREAM;
+    case SPAN_COPY:
+        return GROUP_COPY;
     case SPAN_ALL_REDUCE:
     case SPAN_ALL_GATHER:
     case SPAN_REDUCE_SCATTER:

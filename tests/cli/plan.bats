@@ -639,3 +639,21 @@ YAML
         shows "the scenario's own layout does not fit, or breaks a rule: 'orrery check' says why"
     done
 }
+
+# The cap at which GB200 trains most tokens a joule is near 1,000 of its 1,200 W, as published.
+@test "plan --best energy: as run tells it, the least first, and the best cap of a card" {
+    # shellcheck disable=SC2086
+    expect 0 plan $little --best energy --json
+    jq -e '[.layouts[].energy_j_per_token] | length > 1 and . == sort' out
+    jq -e '.best == "energy" and .layouts[0].wall_w > 4 * 200' out
+    energy=$(jq .layouts[0].energy_j_per_token out)
+    # shellcheck disable=SC2086
+    expect 0 plan $little --best energy
+    shows "J/token: at the wall"
+    sed -n '/^To run it: /,$p' out | sed 's/^To run it: orrery/"$ORRERY"/; s/ --db [^ ]*/ --no-db --json/' >play.sh
+    expect 0 bash play.sh
+    jq -e --argjson promised "$energy" '.energy_j_per_token / $promised - 1 | fabs < 1e-9' out
+    expect 0 plan --model llama3-70b --gpu gb200-186gb --gpus 64 --sequence 8192 --global-batch 128 \
+        --best energy --vary cluster.gpu.power=800W,1000W,1200W --json
+    jq -e '[.machines[] | select(.first) | .values] == ["1000W"]' out
+}

@@ -185,7 +185,8 @@ static const struct option options[] = {
     OPTION_STATED_ROWS(stated),
     {"--best", OPTION_CHOICE, FIELD_GIVEN(terms.best, terms.has_best), "WHAT", search_best_names,
      "order of the list: the shortest step, the most tokens per second, the cheapest token, the "
-     "earliest end, or the most tokens per day that failures leave (step; with failures goodput)"},
+     "earliest end, the most tokens per day that failures leave, or the least energy a token "
+     "at the wall (step; with failures goodput)"},
     {"--deadline", OPTION_TIME, FIELD(terms.deadline_s), "TIME", NULL,
      "longest time that the whole training run may take, as in 60d"},
     {"--budget", OPTION_MONEY, FIELD(terms.budget_usd), "MONEY", NULL,

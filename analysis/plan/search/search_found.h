@@ -75,6 +75,8 @@ struct search_leader {
     double step_usd, usd_per_1e9_tokens;
     double training_s, training_usd; /* of training.tokens in such steps; NAN: not said */
     enum nearness nearness;          /* of what was measured */
+    /* At the wall, of a step without failures; NAN: not asked (BEST_ENERGY), or not known. */
+    double energy_j_per_token, wall_w;
     /* With failures; NULL: not played. Then price and length of the training are with them. */
     const struct search_weeks *weeks;
 };
@@ -85,6 +87,7 @@ enum search_best {
     BEST_COST,
     BEST_DAYS,
     BEST_GOODPUT, /* most tokens a day that are kept */
+    BEST_ENERGY,  /* least energy a token at the wall, without failures */
     SEARCH_BEST_COUNT
 };
 extern const char *const search_best_names[]; /* NULL-ended; as --best takes them */
@@ -147,6 +150,9 @@ struct search {
     /* The goodput that a layout would need to lead that fits and is not listed, by its step, which
      * is no shorter than the last leader's; NAN: there is none, or no weeks were played. */
     double needed_goodput_ratio;
+    /* W at the wall below which a layout that is not listed would take less energy than the first;
+     * NAN: all are listed, or energy was not asked for. */
+    double needed_w;
     uint32_t *pareto; /* leaders that no other beats in both time and free memory */
     uint32_t pareto_count;
     struct model_error own;    /* of the first leader */

@@ -31,7 +31,7 @@ bool search_lead_play(const struct configuration *base, const struct search_row 
         .usable_bytes = usable_bytes,
     };
     plan_layout_apply(base, &row->layout, &c);
-    *out = (struct search_leader){.row = row};
+    *out = (struct search_leader){.row = row, .energy_j_per_token = NAN, .wall_w = NAN};
     if (!step_run(&c, &options, &step, &error))
         return false;
     const bool fits = step->fits;
@@ -58,9 +58,28 @@ void search_lead_guess(const struct configuration *base, const struct search_row
                                   .tokens_per_s = configuration_tokens(&c) / row->pass_s,
                                   .mfu_ratio = step_peak_ratio(&c, flops, row->pass_s),
                                   .peak_reserved_bytes = NAN,
-                                  .peak_allocated_bytes = NAN};
+                                  .peak_allocated_bytes = NAN,
+                                  .energy_j_per_token = NAN,
+                                  .wall_w = NAN};
     for (unsigned part = 0; part < PART_COUNT; part++)
         out->breakdown_s[part] = NAN;
+}
+
+/* Asked for a second time, as a step for its outcome alone has no power. */
+static void find_energy(const struct search *s, struct search_leader *leader)
+{
+    const struct step_options options = {.time_only = true, .threads = s->question.threads};
+    struct configuration c;
+    struct step *step;
+    struct error error;
+    leader->energy_j_per_token = leader->wall_w = NAN;
+    plan_layout_apply(s->base, &leader->row->layout, &c);
+    if (s->question.terms.best != BEST_ENERGY || !leader->played ||
+        !step_run(&c, &options, &step, &error))
+        return;
+    leader->energy_j_per_token = step->power.step_j / configuration_tokens(&c);
+    leader->wall_w = step->power.step_j / step->step_s;
+    step_destroy(step);
 }
 
 static void price_weeks(const struct configuration *c, struct search_leader *leader)
@@ -186,6 +205,14 @@ static void find_needed(struct search *s, double last_step_s, bool all)
         s->needed_goodput_ratio = best->tokens_per_s * last_step_s / configuration_tokens(s->base);
 }
 
+/* What is not listed takes longer, so it saves energy only where it draws so little. */
+static void find_needed_power(struct search *s, double last_step_s, bool all)
+{
+    s->needed_w = NAN;
+    if (s->question.terms.best == BEST_ENERGY && s->leader_count > 0 && !all)
+        s->needed_w = s->leaders[0].wall_w * s->leaders[0].step_s / last_step_s;
+}
+
 /* Is `a` as fast and as lean, and better in one? */
 static bool beats(const struct search_terms *terms, const struct search_leader *a,
                   const struct search_leader *b)
@@ -232,11 +259,14 @@ void search_lead_order(struct search *s)
             leaders[i] = &s->leaders[i];
         play_weeks(s, leaders, s->leader_count);
     }
+    for (uint32_t i = 0; i < s->leader_count; i++)
+        find_energy(s, &s->leaders[i]);
     price_all(s);
     keep_terms(s);
     sort_by_value(s);
     price_all(s); /* now the first one is known */
     find_needed(s, last_s, all);
+    find_needed_power(s, last_s, all);
     know_own(s);
     find_pareto(s);
 }
@@ -292,6 +322,7 @@ void search_lead_beside(struct search *s, struct search_leader *leader)
 {
     if (s->question.weeks != NULL)
         play_weeks(s, &leader, 1);
+    find_energy(s, leader);
     if (s->leader_count > 0)
         search_lead_price(s->base, &s->leaders[0], weighs(s), leader);
 }

@@ -4,10 +4,14 @@
 
 #include "analysis/record/numbers/cost.h"
 
-const char *const search_best_names[] = {"step", "tokens", "cost", "days", "goodput", NULL};
-const char *const search_best_docs[SEARCH_BEST_COUNT] = {
-    "the shortest step", "the most tokens a second", "the cheapest token", "the soonest end",
-    "the most tokens a day that are kept"};
+const char *const search_best_names[] = {"step",    "tokens", "cost", "days",
+                                         "goodput", "energy", NULL};
+const char *const search_best_docs[SEARCH_BEST_COUNT] = {"the shortest step",
+                                                         "the most tokens a second",
+                                                         "the cheapest token",
+                                                         "the soonest end",
+                                                         "the most tokens a day that are kept",
+                                                         "the least energy a token"};
 
 static bool needs_tokens(const struct search_terms *t)
 {
@@ -26,6 +30,11 @@ bool search_terms_check(const struct search_terms *t, const struct configuration
                          "the price of %s is not known, so no training can be priced: give one "
                          "with --set cost.gpu_hour=2.5USD",
                          c->gpu.name);
+    if (t->best == BEST_ENERGY && !(c->cluster.node.power.conversion_ratio > 0.0))
+        return error_set(error,
+                         "what a node of %s draws beside its cards is not known, so no layout has "
+                         "an energy: give it with --set cluster.node.conversion=94%%",
+                         c->cluster.node.name);
     return true;
 }
 
@@ -72,6 +81,8 @@ double search_terms_value(const struct search_terms *t, const struct search_lead
         return known(l->training_s);
     case BEST_GOODPUT:
         return l->weeks != NULL ? -l->weeks->tokens_per_s : INFINITY;
+    case BEST_ENERGY:
+        return known(l->energy_j_per_token);
     case SEARCH_BEST_COUNT:
         break;
     }

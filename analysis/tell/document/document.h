@@ -33,6 +33,7 @@
     X(IN_RATIO, "percent", format_percent)                                                         \
     X(IN_USD, "money", format_money)                                                               \
     X(IN_JOULES, "energy", format_energy)                                                          \
+    X(IN_WATTS, "power", format_power)                                                             \
     X(IN_MOMENT, "moment", format_moment)
 enum document_unit {
 #define X(unit, name, format) unit,

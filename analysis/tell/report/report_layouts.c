@@ -109,6 +109,8 @@ void report_leader_facts(struct fact *o, const struct search_leader *l,
     document_real(o, "peak_reserved_bytes", IN_BYTES, l->peak_reserved_bytes);
     document_real(o, "peak_allocated_bytes", IN_BYTES, l->peak_allocated_bytes);
     document_real(o, "cost_usd_per_1e9_tokens", IN_USD, l->usd_per_1e9_tokens);
+    document_real(o, "energy_j_per_token", IN_QUANTITY, l->energy_j_per_token);
+    document_real(o, "wall_w", IN_WATTS, l->wall_w);
     document_real(o, ".training_s", IN_SECONDS, l->training_s);
     document_real(o, "training_days", IN_QUANTITY, l->training_s / DAY);
     document_real(o, "training_usd", IN_USD, l->training_usd);
@@ -165,15 +167,17 @@ static void fold(struct fact *table, const struct fact *rows)
 /* With failures what is kept stands in place of what would be. */
 static void choose_columns(struct fact *table, const struct layout_line *lines, size_t count)
 {
-    bool weeks = false, shared = false, forecast = false;
+    bool weeks = false, shared = false, forecast = false, energy = false;
     for (size_t i = 0; i < count; i++) {
         forecast = forecast || lines[i].leader->forecast_s > 0.0;
+        energy = energy || isfinite(lines[i].leader->energy_j_per_token);
         weeks = weeks || lines[i].leader->weeks != NULL;
         shared = shared || lines[i].leader->row->layout.ep > 1;
     }
     for (unsigned c = 0; c < sizeof columns / sizeof *columns; c++)
         document_flag(table, columns[c].flag, true);
     document_flag(table, ".has_ep", shared);
+    document_flag(table, ".has_energy", energy);
     document_flag(table, ".has_forecast", forecast);
     document_flag(table, ".has_goodput", weeks);
     document_flag(table, ".has_kept", weeks);

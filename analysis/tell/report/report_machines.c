@@ -14,6 +14,7 @@
 #define TABLE                                                                                      \
     "{table}<\t<{if .has_gpus}\tGPUs{end}\t<layout{if .has_step}\tstep{end}\ttokens/s"             \
     "{if .has_mfu}\tMFU{end}{if .has_goodput}\tgoodput{end}\tfree{if .has_cost}\t10^9 tok.{end}"   \
+    "{if .has_energy}\tat the wall\tJ/token{end}"                                                  \
     "{if .has_training}\ttraining{end}{if .has_price}\tUSD{end}{if .has_missed}\t<misses{end}\n"   \
     "{each .rows}{.mark}\t{.values<0.40}{if .has_gpus}\t{.gpus}{end}\t{.layout}"                   \
     "{if .has_step}\t{if .leader}{.leader.step_time_s}{end}{end}"                                  \
@@ -22,6 +23,8 @@
     "{if .has_goodput}\t{if .leader}{.leader.weeks.goodput}{end}{end}"                             \
     "\t{if .leader}{.leader..free}{end}"                                                           \
     "{if .has_cost}\t{if .leader}{.leader.cost_usd_per_1e9_tokens}{end}{end}"                      \
+    "{if .has_energy}\t{if .leader}{.leader.wall_w}{end}\t{if .leader}"                            \
+    "{.leader.energy_j_per_token:.3f}{end}{end}"                                                   \
     "{if .has_training}\t{if .leader}{.leader..training_s}{end}{end}"                              \
     "{if .has_price}\t{if .leader}{.leader.training_usd:quantity}{end}{end}"                       \
     "{if .has_missed}\t{.missed<0.40}{end}\n{end}{end}"
@@ -158,6 +161,7 @@ static void choose_columns(struct fact *o, const struct search_machines *all)
     document_flag(o, ".has_training", tokens);
     document_flag(o, ".has_price", tokens && priced);
     document_flag(o, ".has_cost", priced && (best == BEST_COST || !(tokens && priced)));
+    document_flag(o, ".has_energy", best == BEST_ENERGY);
     document_flag(o, ".has_missed", missed);
 }
 

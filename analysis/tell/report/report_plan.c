@@ -42,8 +42,11 @@ static const char leader_lines[] =
     "why\n{end}{if .weeks_error}  weeks that could not be simulated: {.weeks_error}\n{end}{if "
     "needed_goodput}  goodput is known for these only: {if needed_goodput > 1}no slower layout can "
     "lead\n{else}a slower layout would lead only with goodput above {needed_goodput} (--top "
-    "simulates more)\n{end}{end}{if .pareto}  no other of these is both faster and leaner than "
-    "{.pareto}; --pareto finds all\n{end}{end}";
+    "simulates more)\n{end}{end}{if .by_energy}  J/token: at the wall, without "
+    "failures{if needed_w}; a slower layout would lead only if the job drew less than\n  "
+    "{needed_w}, where the first draws {.first_w} (--top simulates more){end}\n{end}{if .pareto}  "
+    "no other of these {if .by_energy}takes both less energy and less memory{else}is both faster "
+    "and leaner{end} than {.pareto}; --pareto finds all\n{end}{end}";
 
 static const char front_lines[] =
     "{each .front}\n{bold}The Pareto front: no layout beats one of these in both time and free "
@@ -457,6 +460,10 @@ struct fact *report_plan(struct arena *arena, const struct plan_told *told)
     set_own(o, told->own);
     set_leader(o, "fastest_measured", s->has_safe ? &s->safe : NULL);
     document_real(o, "needed_goodput", IN_RATIO, s->needed_goodput_ratio);
+    document_real(o, "needed_w", IN_WATTS, s->needed_w);
+    document_flag(o, ".by_energy", s->question.terms.best == BEST_ENERGY);
+    document_real(o, ".first_w", IN_WATTS,
+                  s->leader_count > 0 ? s->leaders[0].wall_w : (double)NAN);
     set_leader(o, "nearest", s->has_near ? &s->near : NULL);
     set_leaders(o, told);
     set_pareto(o, s);

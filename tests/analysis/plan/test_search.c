@@ -68,6 +68,7 @@ static double value_by_hand(enum search_best best, const struct configuration *c
     case BEST_DAYS: /* of 10^9 tokens, the last step whole */
         return ceil(1e9 / tokens) * step_s;
     case BEST_GOODPUT: /* test_search_weeks.c */
+    case BEST_ENERGY:  /* test_search_terms.c */
     case SEARCH_BEST_COUNT:
         break;
     }

@@ -94,6 +94,48 @@ static void nothing_in_time_has_a_nearest(void **state)
     scenario_destroy(scenario);
 }
 
+/* The energy of each leader is that of its step by itself. Of two that lead by time, the one of
+ * less energy stands first; of the others, which take longer, one of less yet draws less power than
+ * is said to be needed. */
+static void the_least_energy_leads(void **state)
+{
+    for (unsigned space = 1; space < 4; space++) {
+        struct scenario *scenario = space_read(space_texts[space]);
+        const struct search_terms terms = {.best = BEST_ENERGY};
+        struct search *all = search_for(scenario, terms, ALL_LEADERS, HEADROOM);
+        struct search *two = search_for(scenario, terms, 2, HEADROOM);
+        assert_true(isnan(all->needed_w) && two->needed_w > 0.0);
+        for (uint32_t i = 0; i < all->leader_count; i++) {
+            const struct search_leader *l = &all->leaders[i];
+            const struct step_options options = {.time_only = true, .threads = 1};
+            struct configuration c;
+            struct step *step;
+            struct error error = {""};
+            plan_layout_apply(all->base, &l->row->layout, &c);
+            assert_true(step_run(&c, &options, &step, &error));
+            const double tokens = (double)(c.training.global_batch * c.training.sequence);
+            assert_true(fabs(l->energy_j_per_token * tokens / step->power.step_j - 1.0) < 1e-12);
+            assert_true(fabs(l->wall_w * step->step_s / step->power.step_j - 1.0) < 1e-12);
+            step_destroy(step);
+            assert_true(i == 0 || l->energy_j_per_token >= all->leaders[i - 1].energy_j_per_token);
+            assert_true(l->step_s >= two->leaders[0].step_s || l->step_s >= two->leaders[1].step_s);
+            if (l->step_s > fmax(two->leaders[0].step_s, two->leaders[1].step_s) &&
+                l->energy_j_per_token < two->leaders[0].energy_j_per_token)
+                assert_true(l->wall_w < two->needed_w);
+        }
+        const double last_s = fmax(two->leaders[0].step_s, two->leaders[1].step_s);
+        assert_true(fabs(two->needed_w * last_s / two->leaders[0].wall_w / two->leaders[0].step_s -
+                         1.0) < 1e-12);
+        struct search_leader beside = all->leaders[0];
+        beside.energy_j_per_token = beside.wall_w = NAN;
+        search_lead_beside(all, &beside);
+        assert_true(beside.energy_j_per_token == all->leaders[0].energy_j_per_token);
+        search_destroy(all);
+        search_destroy(two);
+        scenario_destroy(scenario);
+    }
+}
+
 static void terms_that_cannot_be_judged_are_refused(void **state)
 {
     struct scenario *scenario = space_read(space_texts[0]);
@@ -108,6 +150,10 @@ static void terms_that_cannot_be_judged_are_refused(void **state)
     assert_false(search_terms_check(&(struct search_terms){.budget_usd = 1e6}, &c, &error));
     assert_non_null(strstr(error.text, "cost.gpu_hour"));
     assert_false(search_terms_check(&(struct search_terms){.best = BEST_COST}, &c, &error));
+    assert_true(search_terms_check(&(struct search_terms){.best = BEST_ENERGY}, &c, &error));
+    c.cluster.node.power.conversion_ratio = 0.0;
+    assert_false(search_terms_check(&(struct search_terms){.best = BEST_ENERGY}, &c, &error));
+    assert_non_null(strstr(error.text, "cluster.node.conversion"));
     scenario_destroy(scenario);
 }
 
@@ -290,6 +336,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_deadline_and_a_budget_cut_the_slow),
         cmocka_unit_test(nothing_in_time_has_a_nearest),
+        cmocka_unit_test(the_least_energy_leads),
         cmocka_unit_test(terms_that_cannot_be_judged_are_refused),
         cmocka_unit_test(headroom_is_memory_that_stays_free),
         cmocka_unit_test(nothing_stands_before_the_front),

@@ -23,6 +23,46 @@ static double slowest_of(const struct group_paths *paths)
                                                            paths->flows, paths->sending_ratio);
 }
 
+static void tune(enum comm_op op, const struct group_shape *paced, double bytes,
+                 struct collective_plan *out)
+{
+    *out = (struct collective_plan){.cap_bytes_per_s = INFINITY, .time_s = INFINITY};
+    for (unsigned i = 0; i < collective_kind_count; i++) {
+        const struct collective_kind *kind = collective_kinds[i];
+        if (!kind->carries(op, paced))
+            continue;
+        for (int p = 0; p < PROTOCOL_COUNT; p++) {
+            struct collective_plan plan = {.kind = kind, .protocol = (enum protocol)p};
+            if (kind->plan(op, paced, bytes, plan.protocol, &plan) && plan.time_s < out->time_s)
+                *out = plan;
+        }
+    }
+    CHECK(out->kind != NULL);
+}
+
+/* Does a group on several nodes do all that its members of one node would do for this payload? */
+static bool contains_node(enum comm_op op, const struct group_shape *shape)
+{
+    bool whole = op == COMM_ALL_REDUCE || op == COMM_ALL_GATHER || op == COMM_REDUCE_SCATTER ||
+                 op == COMM_BROADCAST;
+    return whole && shape->nodes > 1 && shape->even && shape->ranks_per_node > 1 &&
+           (shape->nvls || shape->inside.one_node_s > 0.0); /* else its steps alone say so */
+}
+
+/* What the part of one node takes. Waits of one node (rounds of in-switch reduction, nvlink_step)
+ * were measured there alone, and the formulas of several nodes have none of them. */
+static double node_s(enum comm_op op, const struct group_shape *shape, double bytes)
+{
+    struct group_shape one = *shape;
+    struct collective_plan plan;
+    one.nodes = 1;
+    one.ranks = shape->ranks_per_node;
+    one.rails = 0;
+    one.inside.latency_s += shape->inside.one_node_s;
+    tune(op, &one, bytes, &plan);
+    return plan.time_s;
+}
+
 void collective_tune(enum comm_op op, const struct group_shape *shape, double bytes,
                      struct collective_plan *out)
 {
@@ -30,19 +70,13 @@ void collective_tune(enum comm_op op, const struct group_shape *shape, double by
     *out = (struct collective_plan){.cap_bytes_per_s = INFINITY};
     if (shape->ranks <= 1)
         return;
-    out->time_s = INFINITY;
     paced.slowest_ratio = slowest_of(&shape->paths);
-    for (unsigned i = 0; i < collective_kind_count; i++) {
-        const struct collective_kind *kind = collective_kinds[i];
-        if (!kind->carries(op, shape))
-            continue;
-        for (int p = 0; p < PROTOCOL_COUNT; p++) {
-            struct collective_plan plan = {.kind = kind, .protocol = (enum protocol)p};
-            if (kind->plan(op, &paced, bytes, plan.protocol, &plan) && plan.time_s < out->time_s)
-                *out = plan;
-        }
+    tune(op, &paced, bytes, out);
+    if (contains_node(op, shape)) {
+        double more_s = fmax(node_s(op, &paced, bytes) - out->time_s, 0.0);
+        out->latency_s += more_s;
+        out->time_s += more_s;
     }
-    CHECK(out->kind != NULL);
 }
 
 double collective_bus_factor(enum comm_op op, uint32_t ranks)
@@ -178,8 +212,10 @@ void collective_shape(const struct topology *topology, const uint32_t *gpus, uin
     count_nodes(topology, gpus, count, out);
     measure_routes(topology, gpus, count, out);
     measure_paths(topology, gpus, count, out);
-    if (out->nodes == 1 && out->inside.nvlink && count > 1)
-        out->inside.latency_s += spec->node.nvlink.step_s;
+    if (out->inside.nvlink && count > 1)
+        out->inside.one_node_s = spec->node.nvlink.step_s;
+    if (out->nodes == 1)
+        out->inside.latency_s += out->inside.one_node_s;
     out->nvls = spec->node.nvlink.nvls && out->ranks_per_node > 1 && on_nvswitch(topology, gpus[0]);
     out->nvls_ratio = spec->node.nvlink.nvls_ratio;
     out->nvls_channels = (uint32_t)spec->node.nvlink.nvls_channels;

@@ -31,7 +31,8 @@ struct group_inside {
     double bytes_per_s;   /* of a member's link within the node, one direction */
     uint32_t extra_links; /* links to fellows beside that one; 0: a switch, or a pair */
     double latency_s;
-    bool nvlink; /* neighbours in a node meet over NVLink alone (else PCIe) */
+    double one_node_s; /* what each step waits beside that where all members are in one node */
+    bool nvlink;       /* neighbours in a node meet over NVLink alone (else PCIe) */
 };
 struct group_shape {
     uint32_t ranks, nodes;

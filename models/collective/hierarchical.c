@@ -3,9 +3,7 @@
  *
  * NCCL's NVLSTree on machines with in-switch reduction: two trees join the nodes, so that the
  * network carries the payload twice out of a node over all its NICs (once between two nodes), in
- * 2 log2(N) steps, and a port of the switch (k + 1)/k. Its
- * chunks are full ones (enqueue.cc cuts larger ones than inside one node); yet the whole is no
- * sooner than the part that one node holds, and the steps between nodes behind it. */
+ * 2 log2(N) steps, and a port of the switch (k + 1)/k. */
 #include <math.h>
 
 #include "models/collective/nccl_facts.h"
@@ -43,16 +41,9 @@ static bool plan(enum comm_op op, const struct group_shape *shape, double bytes,
     double step_s = nccl_nvls_net_step_s + shape->outside_latency_s + shape->transport_latency_s;
     out->latency_s =
         nccl_start_s(shape, nccl_nvls_base_s) + shape->inside.latency_s + steps * step_s;
-    double weight = inside_weight(shape), start_s = out->latency_s;
-    out->cap_bytes_per_s = fmin(nccl_nvls_bytes_per_s(shape, weight, INFINITY),
+    out->cap_bytes_per_s = fmin(nccl_nvls_bytes_per_s(shape, inside_weight(shape), INFINITY),
                                 nccl_outside_bytes_per_s(shape, protocol) / outside_weight(shape));
     nccl_end_plan(shape, 1.0, steps, bytes, protocol, out);
-    double least_s = start_s + nccl_nvls_first_s(shape, weight, bytes) +
-                     bytes / nccl_nvls_bytes_per_s(shape, weight, bytes);
-    if (out->time_s < least_s) {
-        out->cap_bytes_per_s = bytes / (least_s - out->latency_s);
-        out->time_s = least_s;
-    }
     return true;
 }
 

@@ -109,14 +109,6 @@ static inline double nccl_nvls_bytes_per_s(const struct group_shape *shape, doub
     return 1.0 / (moved + nccl_nvls_chunk_s / nccl_nvls_round_bytes(shape, bytes));
 }
 
-/* The first round is reduced before it is handed out, the others meanwhile. */
-static inline double nccl_nvls_first_s(const struct group_shape *shape, double weight, double bytes)
-{
-    double round = nccl_nvls_round_bytes(shape, bytes);
-    double peak_bytes_per_s = shape->inside.bytes_per_s * shape->nvls_ratio / weight;
-    return (bytes < round ? bytes : round) / peak_bytes_per_s;
-}
-
 static inline enum nccl_wire nccl_inside_wire(const struct group_shape *shape)
 {
     return shape->inside.nvlink ? NCCL_NVLINK : NCCL_PCIE;

@@ -27,10 +27,11 @@ static bool plan(enum comm_op op, const struct group_shape *shape, double bytes,
 {
     if (protocol != PROTOCOL_SIMPLE)
         return false;
-    double weight = port_weight(op, shape);
+    double round = nccl_nvls_round_bytes(shape, bytes), weight = port_weight(op, shape);
+    double peak_bytes_per_s = shape->inside.bytes_per_s * shape->nvls_ratio / weight;
     out->cap_bytes_per_s = nccl_nvls_bytes_per_s(shape, weight, bytes);
     out->latency_s = nccl_start_s(shape, nccl_nvls_base_s) + shape->inside.latency_s +
-                     nccl_nvls_first_s(shape, weight, bytes);
+                     fmin(bytes, round) / peak_bytes_per_s; /* reduced first, then handed out */
     out->time_s = out->latency_s + bytes / out->cap_bytes_per_s;
     return true;
 }

@@ -51,6 +51,7 @@ static uint64_t shape_hash(const struct group_shape *s)
         symmetry_bits(s->inside.bytes_per_s),
         s->inside.extra_links,
         symmetry_bits(s->inside.latency_s),
+        symmetry_bits(s->inside.one_node_s),
         symmetry_bits(s->outside_bytes_per_s),
         symmetry_bits(s->paths.sending_ratio),
         (uint64_t)s->paths.tier_count << 32 | s->paths.flows,

@@ -272,6 +272,7 @@ static bool same_shape(const struct group_shape *a, const struct group_shape *b)
                 a->start_s == b->start_s && a->inside.bytes_per_s == b->inside.bytes_per_s &&
                 a->inside.extra_links == b->inside.extra_links &&
                 a->inside.latency_s == b->inside.latency_s &&
+                a->inside.one_node_s == b->inside.one_node_s &&
                 a->outside_bytes_per_s == b->outside_bytes_per_s &&
                 a->outside_latency_s == b->outside_latency_s &&
                 a->transport_latency_s == b->transport_latency_s &&

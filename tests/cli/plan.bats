@@ -589,7 +589,7 @@ END
     shows "1 step by you"
     shows "yours: the step corrected by your measurements; the order stays"
     # Of the layout itself the measurement is the forecast: fast enough, it goes to the front.
-    expect 0 "$ORRERY" plan own.yaml --json --set layout.recompute=none --measured step=1us
+    expect 0 "$ORRERY" plan own.yaml --json --set layout.recompute=none --measured "step=$(jq -n "$own / 2")s"
     said "standard errors from the forecast of that scenario"
     jq -e '[.layouts[] | .forecast_step_time_s] | min > 0' out
     expect 0 "$ORRERY" run own.yaml --json --no-db --set layout.recompute=none --measured "step=${own}s" --measured "step=$(jq -n "$own * 1.21")s"

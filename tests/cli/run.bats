@@ -422,3 +422,41 @@ END
     [ "$(sql cluster.db "select count(*), min(id), max(id) from node")" = "8|0|7" ]
     [ "$(sql cluster.db "select count(*), min(id), max(id), sum(node <> id / 8) from gpu")" = "64|0|63|0" ]
 }
+
+# 64 H100, 989.4 TFLOP/s each. With 1 Mi tokens an MFU counts nearly twice what kernels do.
+@test "run and plan --measured: a step shorter than its FLOPs at the peak is refused, whoever's it is" {
+    cat >own.yaml <<'YAML'
+model: {preset: llama3-8b}
+cluster: {gpu: h100-80gb-sxm, gpus: 64}
+training: {global_batch: 512}
+layout: {tp: 2, pp: 1, cp: 1, dp: 32, vpp: 1, microbatch: 2, sharding: zero-1, recompute: none}
+software: nemo
+YAML
+    local command step least flops
+    expect 0 "$ORRERY" run own.yaml --no-db --json
+    least=$(jq '.step_time_s * .causal_mfu' out)
+    for command in "run own.yaml --no-db" "plan own.yaml"; do
+        for step in step=0.1s own.yaml:step=100ms "step=$(jq -n "$least * 0.999")s"; do
+            # shellcheck disable=SC2086
+            expect 2 "$ORRERY" $command --measured "$step"
+            [ ! -s out ]
+            said "--measured $step: that is "
+            said "no step of that scenario takes less than $(awk -v s="$least" 'BEGIN { printf "%#.3g s", s }') for its FLOPs"
+            said "give the time of a whole step (512 sequences), in its unit (s, ms)"
+            lacks "standard errors" err
+        done
+        # shellcheck disable=SC2086
+        expect 0 "$ORRERY" $command --measured "step=$(jq -n "$least * 1.001")s"
+        # shellcheck disable=SC2086
+        expect 2 "$ORRERY" $command --measured step=7.5s --measured step=7.5ms
+        said "--measured step=7.5ms: that is "
+    done
+    expect 2 "$ORRERY" run own.yaml --db kept.db --measured step=0.1s
+    [ ! -e kept.db ]
+    # What MFU counts twice is no reason.
+    sed -i 's/{global_batch: 512}/{sequence: 1048576, global_batch: 8}/; s/tp: 2.*zero-1/tp: 8, cp: 8, microbatch: 1/; s/recompute: none/recompute: full/' own.yaml
+    expect 0 "$ORRERY" run own.yaml --no-db --json
+    flops=$(jq '.step_time_s * .mfu * 0.99' out)
+    jq -e '.mfu > 1.5 * .causal_mfu' out
+    expect 0 "$ORRERY" run own.yaml --no-db --measured "step=${flops}s"
+}

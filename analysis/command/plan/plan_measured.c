@@ -97,7 +97,7 @@ static int take(const struct plan_arguments *arguments, struct session *session,
         code = time_step(session, all->loaded[i], &all->steps[i]);
     all->measured[i] = (struct measured_step){&all->steps[i].step, own.measured_s};
     if (code == EXIT_OK)
-        run_measured_doubt(&arguments->line, session, text, &all->measured[i]);
+        code = run_measured_judge(&arguments->line, session, text, &all->measured[i]);
     arena_destroy(arena);
     return code;
 }

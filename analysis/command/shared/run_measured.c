@@ -6,7 +6,9 @@
 #include "analysis/command/line/command.h"
 #include "analysis/command/line/load.h"
 #include "analysis/output/text/format.h"
+#include "models/step/simulate/step.h"
 #include "scenarios/language/quantity.h"
+#include "sim/plural.h"
 
 static const char form[] = "step=";
 
@@ -48,9 +50,32 @@ bool run_measured_agree(const struct measured_arguments *a, const struct session
 
 #define DOUBTFUL 4.0 /* standard errors: one in 16,000 by chance */
 
-void run_measured_doubt(const struct arguments *line, struct session *session, const char *text,
-                        const struct measured_step *measured)
+/* No step is shorter than its FLOPs at the peak: without those that a kernel skips under a causal
+ * mask, as an MFU of long sequences counts them. Mostly it is milliseconds taken for seconds. */
+static bool possible(const struct arguments *line, struct session *session, const char *text,
+                     const struct measured_step *measured)
 {
+    const struct configuration *c = &measured->step->scenario->configuration;
+    const double flops =
+        configuration_flops_per_token(c, c->training.causal) * configuration_tokens(c);
+    const double ratio = step_peak_ratio(c, flops, measured->measured_s);
+    if (ratio <= 1.0)
+        return true;
+    fprintf(session->notes,
+            "orrery %s: --measured %s: that is %.4g %% of the dense peak of its GPUs: no step of "
+            "that scenario takes less than %s for its FLOPs: give the time of a whole step (%s "
+            "sequence%s), in its unit (s, ms)\n",
+            line->rules.command, format_shown(text).s, 100.0 * ratio,
+            format_time(measured->measured_s * ratio).s, format_count(c->training.global_batch).s,
+            plural_s(c->training.global_batch));
+    return false;
+}
+
+int run_measured_judge(const struct arguments *line, struct session *session, const char *text,
+                       const struct measured_step *measured)
+{
+    if (!possible(line, session, text, measured))
+        return EXIT_USAGE;
     const double distance = measured_step_distance(measured);
     if (distance > DOUBTFUL)
         fprintf(session->notes,
@@ -58,6 +83,7 @@ void run_measured_doubt(const struct arguments *line, struct session *session, c
                 "scenario, %s: is it a step of it, of its batch, on its GPUs?\n",
                 line->rules.command, format_shown(text).s, distance,
                 format_time(uncertainty_step_s(measured->step, 0.5)).s);
+    return EXIT_OK;
 }
 
 /* The scenario of the line has been drawn: a copy, because its draws are about to be shifted. */
@@ -132,7 +158,7 @@ int run_measured_apply(const struct measured_arguments *a, struct session *sessi
         } else
             code = draw_file(&own_steps, own.path, &scenarios[i], &steps[i]);
         if (code == EXIT_OK)
-            run_measured_doubt(a->line, session, a->steps->words[i], &measured[i]);
+            code = run_measured_judge(a->line, session, a->steps->words[i], &measured[i]);
     }
     if (code == EXIT_OK && count > 0)
         measured_steps_apply(measured, count, step, shift);

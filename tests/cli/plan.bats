@@ -119,6 +119,41 @@ YAML
     jq -e '[.layouts[].weeks | .seeds == 16 and .goodput > 0] | all' out
 }
 
+@test "plan --seeds: refused where no failures are asked for, in a job file and of several machines too" {
+    # shellcheck disable=SC2086
+    for more in "" "--vary cluster.gpus=2,4" "--emit slurm --shards 2"; do
+        expect 2 plan $little --seeds 5 $more
+        said "orrery plan: --seeds are of weeks with failures, and none are asked for: give --mtbf"
+        expect 2 plan "$hello" --seeds 5 $more
+        said "--seeds are of weeks"
+    done
+    expect 2 plan - --seeds 5 <"$hello"
+    # shellcheck disable=SC2086
+    expect 0 plan $little --seeds 1 --set run.duration=1d --set 'failures=[{preset: rsc-1}]' --top 1
+    expect 1 plan none.yaml --seeds 5
+    said "none.yaml"
+    echo "model: {" >broken.yaml
+    expect 3 plan broken.yaml --seeds 5
+}
+
+@test "plan --why: keys that are held stay held, unless they are asked about" {
+    for held in "--set layout.cp=2" "--set layout.cp=1" "--set layout.cp=1 --hold cp"; do
+        # shellcheck disable=SC2086
+        expect 0 plan $little --why microbatch=2 --json $held
+        got=$(jq .why.layout.cp out)
+        [ "$got" = "${held:16:1}" ] || { echo "$held: $got"; false; }
+    done
+    # shellcheck disable=SC2086
+    expect 0 plan $little --json --set layout.cp=1 --why microbatch=2
+    held=$(jq .why.matched out)
+    # shellcheck disable=SC2086
+    expect 0 plan $little --json --why microbatch=2
+    [ "$held" -lt "$(jq .why.matched out)" ]
+    # shellcheck disable=SC2086
+    expect 0 plan $little --json --set layout.cp=1 --why cp=2
+    [ "$(jq .why.layout.cp out)" = 2 ]
+}
+
 @test "why: a value that the search does not try is said to be none of its" {
     expect 0 plan $small --why sharding=zero-2
     shows "the search tries no layout with sharding zero-2 unless it is held"

@@ -6,6 +6,7 @@
 #include "analysis/command/line/stated_scenario.h"
 #include "analysis/command/plan/plan_arguments.h"
 #include "analysis/command/plan/plan_run.h"
+#include "analysis/command/plan/plan_weeks.h"
 #include "analysis/command/shared/emit.h"
 #include "analysis/command/shared/ranks_run.h"
 #include "analysis/exchange/launch/launch.h"
@@ -153,9 +154,10 @@ static int run_in(struct plan_arguments *a, struct session *session, struct aren
     const char *text = contradiction(a);
     if (text != NULL)
         return wrong(session, text);
+    int code = a->share.has_emit ? plan_weeks_seeds(arena, a, session) : EXIT_OK;
     if (a->share.has_emit)
-        return print_job(a, session, arena);
-    int code = a->share.shard != NULL ? take_shard(arena, session, a, &work.shard) : EXIT_OK;
+        return code == EXIT_OK ? print_job(a, session, arena) : code;
+    code = a->share.shard != NULL ? take_shard(arena, session, a, &work.shard) : EXIT_OK;
     if (code == EXIT_OK && a->output.database.path != NULL)
         code = with_text(arena, session, a);
     return code == EXIT_OK ? plan_run(a, session, &work) : code;
@@ -203,7 +205,7 @@ static const struct option options[] = {
     {"--mtbf", OPTION_TEXT, FIELD(mtbf), "TIME", NULL,
      "mean time between failures of one GPU, as in 5.8y, or the name of a fleet; weeks of the "
      "leading layouts are simulated (always for a scenario with run:)"},
-    {"--seeds", OPTION_SOME, FIELD_USUAL(seeds, "16"), "N", NULL,
+    {"--seeds", OPTION_SOME, FIELD_GIVEN_USUAL(seeds, has_seeds, "16"), "N", NULL,
      "replications of the weeks, each with other failures"},
     {"--pareto", OPTION_FLAG, FIELD(output.pareto), NULL, NULL,
      "list every layout that no other one beats in time, cost and free memory (to 2% of the card)"},

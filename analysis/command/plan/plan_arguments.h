@@ -31,6 +31,7 @@ struct plan_arguments {
     const char *hold, *mtbf; /* NULL: not said */
     double headroom_ratio;
     uint64_t top, seeds;
+    bool has_seeds;
     const char *text; /* what the scenario's file holds, once it has been read; NULL */
     size_t text_bytes;
 };

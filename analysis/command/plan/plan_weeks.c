@@ -16,6 +16,7 @@ enum {
 
 struct stated_weeks { /* what the scenario says without us */
     bool run, tokens;
+    bool broken; /* its file cannot be read, or has errors: they are told later */
 };
 
 static bool sets_run(const struct plan_arguments *a)
@@ -36,18 +37,22 @@ static struct stated_weeks look(struct arena *arena, struct plan_arguments *a)
     if (a->line.positional_count == 0)
         return out;
     if (a->text == NULL) {
+        out.broken = true;
         if (!file_read(arena, a->line.positional[0], SOURCE_BYTES_MAX, false, &file, &error))
             return out;
         a->text = file.text;
         a->text_bytes = file.bytes;
     }
+    out.broken = true;
     const struct scenario_options how = {.catalogue = a->scenario.catalogue,
                                          .sets = a->scenario.sets.words,
                                          .set_count = a->scenario.sets.count,
                                          .layout_open = true};
     struct scenario *s = scenario_read(a->line.positional[0], a->text, a->text_bytes, &how, &error);
     if (s != NULL)
-        out = (struct stated_weeks){s->has_run, s->configuration.training.tokens > 0.0};
+        out = (struct stated_weeks){.run = s->has_run,
+                                    .tokens = s->configuration.training.tokens > 0.0,
+                                    .broken = s->diagnostics.error_count > 0};
     scenario_destroy(s);
     return out;
 }
@@ -64,10 +69,36 @@ static const char *failures_text(struct arena *arena, const char *mtbf)
     return NULL;
 }
 
+static bool varies_run(const struct plan_arguments *a)
+{
+    for (unsigned i = 0; i < a->varies.count; i++)
+        if (strncmp(a->varies.words[i], "run.", 4) == 0 ||
+            strncmp(a->varies.words[i], "run=", 4) == 0)
+            return true;
+    return false;
+}
+
+int plan_weeks_seeds(struct arena *arena, struct plan_arguments *a, struct session *session)
+{
+    struct error error = {""};
+    if (!a->has_seeds || a->mtbf != NULL || varies_run(a) ||
+        !stated_scenario_sole(&a->line, &a->stated, &error))
+        return EXIT_OK;
+    const struct stated_weeks weeks = look(arena, a);
+    if (weeks.run || weeks.broken)
+        return EXIT_OK;
+    fputs("orrery plan: --seeds are of weeks with failures, and none are asked for: give --mtbf, "
+          "or a scenario with `run:` and `failures:`\n",
+          session->notes);
+    return EXIT_USAGE;
+}
+
 int plan_weeks_state(struct arena *arena, struct plan_arguments *a, struct session *session)
 {
     struct error error = {""};
-    if (a->mtbf == NULL || !stated_scenario_sole(&a->line, &a->stated, &error))
+    if (a->mtbf == NULL)
+        return plan_weeks_seeds(arena, a, session);
+    if (!stated_scenario_sole(&a->line, &a->stated, &error))
         return EXIT_OK;
     const char *own[OWN_SETS];
     unsigned count = 0;

@@ -7,9 +7,12 @@
 #include "analysis/output/terminal/session.h"
 #include "analysis/plan/search/search.h"
 
+/* Does the line give --seeds where no failures are asked for? EXIT_OK: no; or the exit code, the
+ * problem having been told. A file that cannot be read is told of later. */
+int plan_weeks_seeds(struct arena *arena, struct plan_arguments *line, struct session *session);
 /* Puts --mtbf before the --set of the line: `failures`, and where the scenario has no `run:` one
  * that ends with its tokens, or after 30 days. EXIT_OK, or the exit code, the problem having been
- * told. Texts live in `arena`. */
+ * told. Without it the line is asked about its --seeds. Texts live in `arena`. */
 int plan_weeks_state(struct arena *arena, struct plan_arguments *line, struct session *session);
 /* Are weeks to be played, and of what? `wish` is what question->weeks then points to; what the best
  * is by, where the line does not say it, is then what failures leave. False with a

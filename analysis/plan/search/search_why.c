@@ -247,7 +247,7 @@ bool search_why(const struct search *s, const struct search_wish *wish, struct s
     struct search_question question = s->question;
     grant(wish, &base);
     question.base = &base;
-    question.held = wish->held;
+    question.held |= wish->held; /* what was held stays, unless the wish names it */
     question.dp = wish->layout.dp;
     question.leaders = WHY_LEADERS;
     question.terms = (struct search_terms){.best = question.terms.best}; /* they are told apart */

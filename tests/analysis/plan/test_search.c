@@ -220,6 +220,31 @@ static void the_best_is_judged(void **state)
     scenario_destroy(scenario);
 }
 
+/* What the search holds stays held where a wish is judged, unless the wish names it. */
+static void held_keys_stay_in_a_wish(void **state)
+{
+    char text[512];
+    snprintf(text, sizeof text, "%s%s", space_texts[1], "layout: {tp: 2, microbatch: 2}\n");
+    struct scenario *scenario = space_read(text);
+    struct search *s = search_of(scenario, 1u << PLAN_TP | 1u << PLAN_MICROBATCH, 3, 1);
+    struct search_verdict v = why(s, "pp=2");
+    assert_true(v.row != NULL && v.found->row_count > 0);
+    for (uint32_t i = 0; i < v.found->row_count; i++) {
+        assert_int_equal(v.found->rows[i].layout.tp, 2);
+        assert_int_equal(v.found->rows[i].layout.microbatch, 2);
+        assert_int_equal(v.found->rows[i].layout.pp, 2);
+    }
+    search_why_end(&v);
+    v = why(s, "microbatch=1");
+    for (uint32_t i = 0; i < v.found->row_count; i++) {
+        assert_int_equal(v.found->rows[i].layout.tp, 2);
+        assert_int_equal(v.found->rows[i].layout.microbatch, 1);
+    }
+    search_why_end(&v);
+    search_destroy(s);
+    scenario_destroy(scenario);
+}
+
 static void odd_wishes_are_refused(void **state)
 {
     struct search_wish wish;
@@ -273,6 +298,7 @@ int main(void)
         cmocka_unit_test(held_keys_stay),
         cmocka_unit_test(reasons_are_given),
         cmocka_unit_test(the_best_is_judged),
+        cmocka_unit_test(held_keys_stay_in_a_wish),
         cmocka_unit_test(odd_wishes_are_refused),
         cmocka_unit_test(a_stopped_search_keeps_what_it_has),
     };

@@ -188,12 +188,25 @@ struct mark build_place(const struct value *root, const char *key)
     return at->kind == VALUE_WORD ? at->mark : at->key_mark;
 }
 
+/* Is the value of this key not the scenario's? */
+static bool is_chosen(const struct builder *b, const char *key)
+{
+    for (unsigned i = 0; i < CHOICE_COUNT; i++)
+        if ((b->open >> i & 1u) != 0 && strcmp(choice_key_path((enum choice_key)i), key) == 0)
+            return true;
+    return false;
+}
+
+/* Of a value that was chosen here no warning is given: it asks for a remedy, and the choice tells
+ * what was compared. */
 static void check_rules(struct builder *b)
 {
     struct rule_break breaks[BREAK_MAX];
     unsigned found = configuration_check(&b->scenario->configuration, breaks, BREAK_MAX);
     for (unsigned i = 0; i < found && i < BREAK_MAX; i++) {
         const struct mark where = build_place(b->root, breaks[i].key);
+        if (breaks[i].warning && is_chosen(b, breaks[i].key))
+            continue;
         if (breaks[i].warning)
             problems_warning(b->problems, where, "%s: %s", breaks[i].key, breaks[i].text);
         else

@@ -79,8 +79,23 @@ END
         says early compare "$hello" "$path" "${sets[@]}"
         # those of a layout that it searches are no mistakes of the scenario
         grep -v 'has no effect with ' early >given || true
-        says given plan "$path" "${sets[@]}" --seeds 1 --top 1
+        seeds=()
+        grep -q '^run:' "$path" && seeds=(--seeds 1)
+        says given plan "$path" "${sets[@]}" "${seeds[@]}" --top 1
     done <cases
+}
+
+@test "of a value that was chosen nobody is warned; of the same value that is stated one is" {
+    cat >bare.yaml <<'END'
+model: nemotron-3-ultra-550b-a55b
+cluster: {gpu: gb200-186gb, gpus: 576}
+training: {global_batch: 2304}
+END
+    expect 0 "$ORRERY" check bare.yaml
+    shows "layout.tp: 4 "
+    lacks "warning: layout\." err
+    expect 0 "$ORRERY" check bare.yaml --set layout.tp=4
+    said "warning: layout.tp: tp = 4 exceeds the 2 key-value heads"
 }
 
 @test "a warning of some points is told once, with how many" {

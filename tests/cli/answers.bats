@@ -149,3 +149,25 @@ agrees() {
     expect 0 "$ORRERY" check "$hello" --set cluster.node=aws-p5
     lacks "socket" err
 }
+
+@test "collective: of nodes that are not equally full one ring over one NIC is noted" {
+    uneven="unevenly (the last has 4): one ring over one NIC of each node joins them"
+    for form in "" --json; do
+        expect 0 "$ORRERY" collective --gpus 12 --min 1GiB --max 1GiB $form
+        said "note: 12 GPUs fill nodes of 8 $uneven"
+        [ "$(wc -l <err)" = 1 ]
+    done
+    # what the note is about: fewer GPUs take longer, with a ring
+    time_of() { "$ORRERY" collective --gpus "$1" --min 1GiB --max 1GiB --json 2>/dev/null | jq '.rows[0].time_s'; }
+    awk -v few="$(time_of 12)" -v more="$(time_of 16)" 'BEGIN { exit !(few > 8 * more) }'
+    for gpus in 4 8 16 24; do
+        expect 0 "$ORRERY" collective --gpus "$gpus" --min 1GiB --max 1GiB
+        lacks "unevenly" err
+    done
+    for op in all_to_all send; do
+        expect 0 "$ORRERY" collective --op "$op" --gpus 12 --min 1GiB --max 1GiB
+        lacks "unevenly" err
+    done
+    expect 0 "$ORRERY" collective --op all_gather --gpus 12 --min 1GiB --max 1GiB
+    said "$uneven"
+}

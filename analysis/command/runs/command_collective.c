@@ -172,6 +172,20 @@ static void add_row(struct fact *rows, enum comm_op op, uint64_t gpus,
     document_real(row, "busbw_bytes_per_s", IN_BYTES_PER_S, r->busbw_bytes_per_s);
 }
 
+/* A ring that leaves a node with other members than it entered has one channel (ring.c). */
+static void note_uneven(const struct configuration *c, enum comm_op op, uint64_t gpus, FILE *notes)
+{
+    const uint64_t each = c->cluster.node.gpus, last = gpus % each;
+    if (op == COMM_ALL_TO_ALL || op == COMM_SEND || gpus < each || last == 0 ||
+        topology_nics(&c->cluster) < 2)
+        return;
+    fprintf(notes,
+            "note: %" PRIu64 " GPUs fill nodes of %" PRIu64 " unevenly (the last has %" PRIu64
+            "): one ring over one NIC of each node joins them, where equal nodes have a ring for "
+            "each NIC; take a multiple of %" PRIu64 "\n",
+            gpus, each, last, each);
+}
+
 static int measure(const struct collective_arguments *a, struct session *session,
                    struct scenario *scenario, enum comm_op op)
 {
@@ -193,6 +207,7 @@ static int measure(const struct collective_arguments *a, struct session *session
         fprintf(session->notes, "orrery collective: %s\n", error.text);
         return EXIT_REJECTED;
     }
+    note_uneven(c, op, gpus, session->notes);
     struct fact *document = begin(c, op, gpus, scenario->arena);
     struct fact *rows = document_array(document, "rows");
     for (uint32_t i = 0; i < sizes.count; i++)

@@ -27,7 +27,7 @@ same() {
     same -- run "$hello" --set 'notes=[{at: 12.5ms, say: "half way, 100 % of it"}]' --set name="It's \"named\""
 }
 
-@test "of a step above every published MFU, which the database holds" {
+@test "of a step above every MFU of validation, which the database holds" {
     cat >above.yaml <<'SCENARIO'
 model: {preset: mixtral-8x7b}
 cluster: {gpu: h100-80gb-sxm, node: dgx-h100, nodes: 8, fabric: ib-ndr-8x400}
@@ -36,10 +36,10 @@ layout: {tp: 1, pp: 4, dp: 16, ep: 8, vpp: 2, microbatch: 1, schedule: interleav
 software: megatron
 SCENARIO
     same -- run above.yaml --detail summary
-    shows "above every published MFU of this card in bf16 with experts"
+    shows "above every MFU of this card in bf16 with experts among the clean rows"
     [ "$(sql x.db "select count(*) from message where severity = 'published' and key = 'mfu'")" = 1 ]
     same -- run above.yaml --detail summary --set layout.microbatch=2 --set layout.recompute=full
-    lacks "above every published" out
+    lacks "above every MFU" out
 }
 
 @test "of what does not fit, with advice and without" {

@@ -35,8 +35,9 @@ const char *published_mfu_words(struct arena *arena, const struct configuration 
     if (p == NULL || !(mfu_ratio > p->mfu_ratio))
         return NULL;
     return arena_format(arena,
-                        "above every published MFU of this card in %s with %s: at most %.1f %% (%s "
-                        "on %u, row %s of tests/validation/steps.csv)",
+                        "above every MFU of this card in %s with %s among the clean rows of "
+                        "validation: at most %.1f %% (%s on %u, row %s of "
+                        "tests/validation/steps.csv)",
                         peak_names[p->peak], p->experts ? "experts" : "a dense model",
                         100.0 * p->mfu_ratio, p->model, p->gpus, p->row);
 }

@@ -44,11 +44,10 @@ static void print_values(const struct validation *v, const struct validate_row *
                 row->predicted == VERDICT_OOM ? "out of it" : "to fit",
                 row->measured == VERDICT_OOM ? "out of it" : "to fit");
     if (row->reached != NULL && !row->refused)
-        fprintf(
-            out,
-            "# MFU %.1f %%, above every published one of the card, precision and kind of model: "
-            "at most %.1f %% (row %s)\n",
-            100.0 * row->mfu_ratio, 100.0 * row->reached->mfu_ratio, row->reached->row);
+        fprintf(out,
+                "# MFU %.1f %%, above every clean row of the card, precision and kind of model: "
+                "at most %.1f %% (row %s)\n",
+                100.0 * row->mfu_ratio, 100.0 * row->reached->mfu_ratio, row->reached->row);
     if (*row->note != '\0')
         fprintf(out, "# %s%s\n", row->refused ? "refused: " : "", format_shown(row->note).s);
 }

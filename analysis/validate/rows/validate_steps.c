@@ -189,10 +189,10 @@ static void report(const struct validation *v, FILE *out)
         if (row->reached == NULL || row->refused)
             continue;
         if (count++ == 0)
-            fputs(
-                "\npredicted above every published MFU of the card, precision and kind of model\n",
-                out);
-        fprintf(out, "  %-52.52s %.1f %%, published at most %.1f %% (%s)\n", row->id,
+            fputs("\npredicted above every clean row's MFU of the card, precision and kind of "
+                  "model\n",
+                  out);
+        fprintf(out, "  %-52.52s %.1f %%, clean rows at most %.1f %% (%s)\n", row->id,
                 100.0 * row->mfu_ratio, 100.0 * row->reached->mfu_ratio, row->reached->row);
     }
 }

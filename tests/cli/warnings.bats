@@ -90,9 +90,10 @@ END
 model: nemotron-3-ultra-550b-a55b
 cluster: {gpu: gb200-186gb, gpus: 576}
 training: {global_batch: 2304}
+layout: {pp: 2, cp: 1, ep: 32, etp: 1, microbatch: 1, schedule: 1f1b, recompute: none}
 END
     expect 0 "$ORRERY" check bare.yaml
-    shows "layout.tp: 4 "
+    shows "layout.tp: 4 ("
     lacks "warning: layout\." err
     expect 0 "$ORRERY" check bare.yaml --set layout.tp=4
     said "warning: layout.tp: tp = 4 exceeds the 2 key-value heads"

@@ -460,3 +460,41 @@ YAML
     jq -e '.mfu > 1.5 * .causal_mfu' out
     expect 0 "$ORRERY" run own.yaml --no-db --measured "step=${flops}s"
 }
+
+@test "run and plan --measured: the interval is around the step beside it, and hangs on what is said" {
+    local own change step low high
+    cat >own.yaml <<'YAML'
+model: {preset: llama3-8b}
+cluster: {gpu: h100-80gb-sxm, gpus: 64}
+training: {global_batch: 512}
+layout: {tp: 2, pp: 1, cp: 1, dp: 32, vpp: 1, microbatch: 2, sharding: zero-1, recompute: none}
+software: nemo
+YAML
+    # The scenario itself: its scatter alone. Of another one figures matter as before.
+    expect 0 "$ORRERY" run own.yaml --no-db --uncertainty=16 --measured step=7.5s
+    shows "no figure of the catalogue: you measured this step itself"
+    lacks "elasticity\|gemm_efficiency" out
+    expect 0 "$ORRERY" run own.yaml --no-db --json --uncertainty=16 --measured step=7.5s
+    jq -e '.uncertainty | .influences == [] and .model_variance_ratio == 1' out
+    jq -e '.uncertainty | ((.step_time_s.p90 / .step_time_s.p50 | log) / .log_spread_of_model / 1.2815516 - 1 | fabs) < 1e-3' out
+    expect 0 "$ORRERY" run own.yaml --no-db --uncertainty=16 --measured own.yaml:step=7.5s
+    shows "gemm_efficiency"
+    lacks "you measured this step itself" out
+    # The first of a plan, measured itself or by way of another file.
+    expect 0 "$ORRERY" plan own.yaml --json
+    own=$(jq .layouts[0].step_time_s out)
+    for change in "" own.yaml:; do
+        expect 0 "$ORRERY" plan own.yaml --json --measured "${change}step=7.5s"
+        jq -e --argjson own "$own" '.layouts[0] | .step_time_s == $own and .p10 < .forecast_step_time_s and .forecast_step_time_s < .p90' out
+        jq -e '.layouts[0] | (.p10 * .p90 | sqrt) / .forecast_step_time_s - 1 | fabs < 1e-6' out
+        read -r step low high <<<"$(jq -r '.layouts[0] | "\(.forecast_step_time_s) \(.p10) \(.p90)"' out)"
+        expect 0 "$ORRERY" plan own.yaml --measured "${change}step=7.5s"
+        shows "$(awk -v a="$step" -v b="$low" -v c="$high" 'BEGIN { printf "  step      %#.3g s; 80 %% of steps between %#.3g s and %#.3g s", a, b, c }')"
+        shows "$(awk -v a="$own" -v b="$step" 'BEGIN { printf "by you: the model'\''s %#.3g s becomes %#.3g s", a, b }')"
+        if [ -z "$change" ]; then
+            shows "the scatter of such steps alone, as this one was measured"
+        else
+            shows "if the catalogue's figures are exact"
+        fi
+    done
+}

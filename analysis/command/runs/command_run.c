@@ -191,7 +191,7 @@ static int find_uncertainty(const struct run_arguments *arguments, struct sessio
     bool drawn = uncertainty_draw(arena, scenario, &how, &out->step, &error);
     int code = drawn ? run_measured_apply(&measured, session, arena, &how, &out->step, &out->shift)
                      : EXIT_REJECTED;
-    if (code == EXIT_OK)
+    if (code == EXIT_OK && !out->shift.itself) /* else no figure moves it */
         drawn = uncertainty_influences(arena, &out->step, how.threads, &out->influences,
                                        &out->influence_count, &error);
     if (code == EXIT_OK && drawn && other != NULL)

@@ -69,7 +69,9 @@ struct search_leader {
     double step_s, tokens_per_s, mfu_ratio;
     double peak_reserved_bytes, peak_allocated_bytes;
     double breakdown_s[PART_COUNT];
-    double p10_s, p90_s;        /* with the model's own error; plan_figures.h adds the figures' */
+    /* With the model's own error; plan_figures.h adds the figures'. Of the forecast when there is
+     * one, around it and not around step_s. */
+    double p10_s, p90_s;
     double forecast_s;          /* with steps that the user measured; 0: there are none */
     double as_fast_probability; /* that it is faster than the first one; of the first, 1 */
     double step_usd, usd_per_1e9_tokens;

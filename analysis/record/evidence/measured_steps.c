@@ -71,6 +71,7 @@ void measured_steps_itself(double measured_s, struct uncertain_step *step,
                            struct measured_shift *out)
 {
     out->log_shift += log(measured_s / uncertainty_step_s(step, 0.5));
+    out->itself = true;
     step->own.log_spread = fmin(step->own.log_spread, residues_shipped.within_log_spread);
     for (uint32_t i = 0; i < step->draw_count; i++)
         step->draws[i].log_step = log(measured_s);

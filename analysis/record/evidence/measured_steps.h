@@ -24,6 +24,7 @@ struct measured_shift {
     uint32_t steps;           /* measured ones that count */
     double log_shift;         /* of the median, in logarithms of seconds */
     double before_log_spread; /* of the model's own error, before */
+    bool itself;              /* it was measured itself: its scatter is all that is left */
 };
 
 /* Does a measured step say something of another: is it of the same software profile and card? */

@@ -63,14 +63,15 @@ static const char front_lines[] =
     "\n            A larger batch can use more, or replicas of more GPUs: --vary "                 \
     "cluster.gpus=... searches\n"
 static const char first_lines[] =
-    "{each .first}\n{bold}The first{plain}\n  step      {step_time_s}; 80 % of steps between {p10} "
-    "and {p90}\n            {dim}{if own_steps}if the catalogue's figures are exact{else}with the "
-    "errors of the catalogue's figures, and the model's own{end}{plain}\n            {dim}{wrap "
-    "model_error 12}{plain}            {dim}in "
+    "{each .first}\n{bold}The first{plain}\n  step      {if own_steps}{forecast_step_time_s}"
+    "{else}{step_time_s}{end}; 80 % of steps between {p10} and {p90}\n            {dim}{if "
+    "own_steps}{if .itself}the scatter of such steps alone, as this one was measured{else}if the "
+    "catalogue's figures are exact{end}{else}with the errors of the catalogue's figures, and the "
+    "model's own{end}{plain}\n            {dim}{wrap model_error 12}{plain}            {dim}in "
     "{regret.groups:digits} published groups of layouts the predicted fastest took "
     "{regret.median_ratio} longer\n            than the best, P90 {regret.p90_ratio} (means of "
     "sources){plain}\n{if own_steps}  measured  {own_steps.steps:digits} step{if not "
-    "own_steps.steps = 1}s{end} by you: the prediction for this one becomes {forecast_step_time_s} "
+    "own_steps.steps = 1}s{end} by you: the model's {step_time_s} becomes {forecast_step_time_s} "
     "({.forecast_change:+.1%}); what follows is\n            the model's\n{end}  tokens    "
     "{tokens_per_s} a second\n{if .above_published}  MFU       {wrap .above_published "
     "12}{end}" REPORT_WEEKS_LINES TRAINING
@@ -302,6 +303,7 @@ static void show_first(struct fact *in, const struct plan_told *told)
     struct fact *o = document_object(in, ".first");
     report_leader_facts(o, first, first->row, 1);
     document_real(o, ".forecast_change", IN_RATIO, first->forecast_s / first->step_s - 1.0);
+    document_flag(o, ".itself", told->shift->itself);
     document_quote(o, ".line", told->line);
     document_word(o, ".above_published",
                   published_mfu_words(in->arena, told->search->base, first->mfu_ratio));

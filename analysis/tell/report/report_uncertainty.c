@@ -14,12 +14,17 @@ const char report_uncertainty_lines[] =
     "  J a token    {.token_p10_j:.3f>12} {.token_p50_j:.3f>12} {.token_p90_j:.3f>12}\n{end}"
     "  fits in {.fits_ratio} of the draws\n"
     "\n{bold}What it hangs on{plain}\n"
+    "{if .scatter_alone}"
+    "  no figure of the catalogue: you measured this step itself, and the interval of its time is\n"
+    "  the scatter of such steps alone, {.model_log_spread}\n"
+    "{else}"
     "  figure                                                   value     error elasticity    "
     "share\n"
     "{each .influences 8}"
     "  {.name<52.52} {.value:.4g>9} {.error_ratio>9} {.elasticity:+.3f>10} {.variance_ratio>8}\n"
     "{end}"
     "  the model's own error{to 65}{.model_log_spread>9}            {.model_variance_ratio>8}\n"
+    "{end}"
     "  own error: {wrap .measured:clean 13}"
     "{if .node_p50_w}"
     "  own error of power: {.power_log_spread}, {wrap .power_evidence:clean 22}{end}"
@@ -64,6 +69,8 @@ void report_uncertainty_facts(struct fact *o, const struct record *record)
     document_real(one, ".mfu_p50", IN_RATIO, run->mfu_ratio * (run->step_s / u->step_p50_s));
     document_real(one, ".mfu_p90", IN_RATIO, run->mfu_ratio * (run->step_s / u->step_p10_s));
     document_flag(one, ".one_step", u->shared_ratio >= 1.0); /* neighbours share less than all */
+    /* Some figure moves every step but one that was measured itself. */
+    document_flag(one, ".scatter_alone", u->own_steps > 0 && influences == 0);
     struct fact *array = document_array(one, ".influences");
     for (size_t i = 0; i < influences; i++)
         document_columns(document_object(array, NULL), ROW_influence, &rows[i], "");

@@ -145,7 +145,9 @@ static void test_the_step_itself(void **state)
     struct measured_shift shift;
     measured_steps_apply(&measured, 1, &step, &shift);
     assert_true(uncertainty_step_s(&step, 0.5) < 0.99 * exp(1.5));
+    assert_false(shift.itself);
     measured_steps_itself(exp(1.5), &step, &shift);
+    assert_true(shift.itself);
     near(log(uncertainty_step_s(&step, 0.5)), 1.5, 1e-9);
     near(shift.log_shift, 1.5 - log(before_s), 1e-9);
     near(log(uncertainty_step_s(&step, 0.9)) - 1.5,

@@ -207,6 +207,7 @@ static void hold_runs(const char *text)
                                          .rule = &rule,
                                          .helps = p.result.advice.helps,
                                          .minimum_gpus = minimum[i],
+                                         .minimum = &p.scenario->configuration,
                                          .opened_gpus = i,
                                          .held = i * 5,
                                          .limit = 77,

@@ -423,8 +423,7 @@ END
     [ "$(sql cluster.db "select count(*), min(id), max(id), sum(node <> id / 8) from gpu")" = "64|0|63|0" ]
 }
 
-# 64 H100, 989.4 TFLOP/s each. With 1 Mi tokens an MFU counts nearly twice what kernels do.
-@test "run and plan --measured: a step shorter than its FLOPs at the peak is refused, whoever's it is" {
+write_own() {
     cat >own.yaml <<'YAML'
 model: {preset: llama3-8b}
 cluster: {gpu: h100-80gb-sxm, gpus: 64}
@@ -432,6 +431,11 @@ training: {global_batch: 512}
 layout: {tp: 2, pp: 1, cp: 1, dp: 32, vpp: 1, microbatch: 2, sharding: zero-1, recompute: none}
 software: nemo
 YAML
+}
+
+# 64 H100, 989.4 TFLOP/s each. With 1 Mi tokens an MFU counts nearly twice what kernels do.
+@test "run and plan --measured: a step shorter than its FLOPs at the peak is refused, whoever's it is" {
+    write_own
     local command step least flops
     expect 0 "$ORRERY" run own.yaml --no-db --json
     least=$(jq '.step_time_s * .causal_mfu' out)
@@ -463,13 +467,7 @@ YAML
 
 @test "run and plan --measured: the interval is around the step beside it, and hangs on what is said" {
     local own change step low high
-    cat >own.yaml <<'YAML'
-model: {preset: llama3-8b}
-cluster: {gpu: h100-80gb-sxm, gpus: 64}
-training: {global_batch: 512}
-layout: {tp: 2, pp: 1, cp: 1, dp: 32, vpp: 1, microbatch: 2, sharding: zero-1, recompute: none}
-software: nemo
-YAML
+    write_own
     # The scenario itself: its scatter alone. Of another one figures matter as before.
     expect 0 "$ORRERY" run own.yaml --no-db --uncertainty=16 --measured step=7.5s
     shows "no figure of the catalogue: you measured this step itself"

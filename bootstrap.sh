@@ -2,16 +2,21 @@
 # The commands of the README, from nothing but a checkout:
 #   ./bootstrap.sh run    installs what is missing, builds, and runs the main job
 #   ./bootstrap.sh lesson [NAME]   the same, and serves a lesson (memory-wall) at the address that it prints
+#   ./bootstrap.sh wheel  the same for Python: builds build/wheel/orrery-*.whl, which needs no other package
+#   ./bootstrap.sh package   builds the Debian package build/package/orrery_*.deb
 #   ./bootstrap.sh test   the same, and runs every test (gcc; clang with sanitizers, where WHOLE=1
-#                         repeats the long ones too; the fuzzers)
-# Both may be repeated at once; a second call only does what is left to do.
+#                         repeats the long ones too; the fuzzers; BARE=FOLDER of a bare Debian, as root: the
+#                         package there)
+# Each may be repeated at once; a second call only does what is left to do.
 set -euo pipefail
 cd "$(dirname "$0")"
 
 run_packages=(gcc cmake ninja-build pkg-config libc6-dev libgsl-dev libuv1-dev libsqlite3-dev
     libyaml-dev libjansson-dev zlib1g-dev sqlite3)
-test_packages=(clang libclang-rt-14-dev clang-format libcmocka-dev bats gawk
-    jq python3-jsonschema python3-yaml scdoc libopenmpi-dev openmpi-bin)
+wheel_packages=(python3 binutils)
+package_packages=(scdoc dpkg-dev file)
+test_packages=("${wheel_packages[@]}" "${package_packages[@]}" clang libclang-rt-14-dev clang-format libcmocka-dev bats gawk
+    jq python3-jsonschema python3-yaml python3-venv groff-base libopenmpi-dev openmpi-bin)
 
 # The page of `orrery replay`: built by Node, served by libwebsockets, tested in Chromium. Node and npm that are there already
 # (from elsewhere than Debian, too) are taken.
@@ -23,7 +28,7 @@ test_packages+=(chromium)
 say() { printf 'bootstrap: %s (after %s s)\n' "$*" "$SECONDS" >&2; }
 
 usage() {
-    sed -n '2,7s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
     exit 2
 }
 
@@ -93,8 +98,13 @@ wait_beside() {
     say "$name_beside: exit code $code"
     return "$code"
 }
+installed_bare() { # where there is a bare Debian to install on
+    [ -z "${BARE:-}" ] || { rm -f build/package/*.deb && build package && tests/package build/package/orrery_*.deb "$BARE"; }
+}
 as_users_do() {
-    tests/tidy && tests/headlines build/release/analysis/orrery && tests/readme build/release && tests/adding build
+    build wheel && tests/analysis/python/check build/wheel/orrery-*.whl &&
+        tests/tidy && tests/headlines build/release/analysis/orrery && tests/readme build/release && tests/adding build &&
+        installed_bare
 }
 
 case "${1:-}" in
@@ -111,13 +121,23 @@ lesson)
     build release orrery
     exec build/release/analysis/orrery lesson "${2:-memory-wall}" --replay
     ;;
+wheel)
+    install_missing "${run_packages[@]}" "${wheel_packages[@]}"
+    build wheel
+    say "built: $(ls build/wheel/orrery-*.whl)"
+    ;;
+package)
+    install_missing "${run_packages[@]}" "${package_packages[@]}"
+    build package
+    say "built: $(ls build/package/orrery_*.deb)"
+    ;;
 test)
     install_missing "${run_packages[@]}" "${test_packages[@]}"
     # A build folder made by `run` has no tests yet.
     cmake --preset release -DORRERY_TESTS=ON -DORRERY_WERROR=ON >&2
     build release
     run_tests release
-    beside "style, every headline, every command of the README, the page on adding" as_users_do
+    beside "the wheel, style, every headline, every command of the README, the page on adding" as_users_do
     # Once more by clang with sanitizers, which look for more than gcc's and whose build the fuzzers
     # need anyway. What repeats the same lines often (label `release`) is left out, unless WHOLE is set.
     build fuzz

@@ -178,7 +178,7 @@ static struct arena_block *arena_advance(struct arena *arena, size_t bytes, size
     return arena->current;
 }
 
-void *arena_alloc(struct arena *arena, size_t bytes, size_t alignment)
+static void *take(struct arena *arena, size_t bytes, size_t alignment, bool cleared)
 {
     CHECK(alignment != 0 && (alignment & (alignment - 1)) == 0);
     check_owner(arena);
@@ -189,13 +189,23 @@ void *arena_alloc(struct arena *arena, size_t bytes, size_t alignment)
     unsigned char *memory = (unsigned char *)block->data + offset;
     block->used = offset + bytes + GUARD_BYTES;
     permit(memory, bytes);
-    if (offset < block->touched) {
+    if (cleared && offset < block->touched) {
         size_t dirty = block->touched - offset;
         memset(memory, 0, dirty < bytes ? dirty : bytes);
     }
     if (block->touched < block->used)
         block->touched = block->used;
     return memory;
+}
+
+void *arena_alloc(struct arena *arena, size_t bytes, size_t alignment)
+{
+    return take(arena, bytes, alignment, true);
+}
+
+void *arena_room(struct arena *arena, size_t bytes, size_t alignment)
+{
+    return take(arena, bytes, alignment, false);
 }
 
 void *arena_array(struct arena *arena, size_t size, size_t count, size_t alignment)

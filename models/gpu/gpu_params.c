@@ -84,6 +84,12 @@ const struct param gpu_params[] = {
     {"release", PARAM_COUNT, AT(release), 0, 3000, "0", NULL,
      "Release year of the card; a run that names no software version uses none that was superseded "
      "before that year. 0: not specified."},
+    {"maker", PARAM_TEXT, AT(maker), 0, 0, "", NULL,
+     "Who makes the chip: NVIDIA, AMD, ...; one of whose cards no step was measured has wider "
+     "intervals."},
+    {"generation", PARAM_TEXT, AT(generation), 0, 0, "", NULL,
+     "Generation of the chip by its maker's name: Hopper, CDNA 4, ...; one of which no step was "
+     "measured has wider intervals."},
     {"clock", PARAM_FREQUENCY, AT(clock_hz), MEGA, 100.0 * GIGA, NULL, NULL,
      "Boost clock at which the peak rates are quoted."},
     {"power", PARAM_POWER, AT(power.cap_w), 1, MEGA, NULL, NULL,
@@ -129,6 +135,10 @@ const struct param gpu_params[] = {
     {"transposed_copies", PARAM_FLAG, AT(gemm.transposed_copies), 0, 0, "false", NULL,
      "8-bit GEMMs need both operands contiguous along k, so a tensor used by rows and by columns "
      "is stored twice."},
+    {"persistent_products", PARAM_FLAG, AT(gemm.persistent), 0, 0, "false", NULL,
+     "A GEMM runs as one block on each SM until all its tiles are done. Beside a collective of "
+     "NCCL, whose channels hold SMs, the blocks without an SM run after the others: tensor "
+     "parallelism gains nothing by running both at once, unless tp_pipelines."},
     {"kernel_start", PARAM_TIME, AT(kernel_start_s), 0, 1, "4us", NULL,
      "Fixed time of a kernel on the GPU: start, first loads and tail."},
     {"speed_spread", PARAM_RATIO, AT(speed_spread_ratio), 0, 0.5, "1.25%", NULL,

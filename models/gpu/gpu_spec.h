@@ -54,6 +54,7 @@ struct gpu_gemm {
     double fp4_cost_ratio;   /* more time of 4-bit products than peak and clock say */
     bool block_scaling;      /* products take a scale for each block of 32 */
     bool transposed_copies;  /* 8-bit operands lie along k: what is used both ways is copied */
+    bool persistent;         /* a product is one block on each SM, until all its tiles are done */
 };
 struct gpu_attention {
     struct attention_curve forward[ATTENTION_KERNEL_COUNT][2]; /* [kernel][causal] */
@@ -69,10 +70,11 @@ struct gpu_spec {
     double peak_flops_per_s[PEAK_COUNT]; /* dense; 0: not supported */
     double l2_bytes;
     uint64_t sm_count;
-    uint64_t release;          /* year in which the card came out; 0: not said */
-    double clock_hz;           /* boost clock that the peaks are quoted at */
-    double kernel_start_s;     /* start, first loads and tail of a kernel on the GPU */
-    double speed_spread_ratio; /* standard deviation of the speed of equal cards */
+    uint64_t release;               /* year in which the card came out; 0: not said */
+    const char *maker, *generation; /* "NVIDIA", "Hopper": of its chip; "": not said */
+    double clock_hz;                /* boost clock that the peaks are quoted at */
+    double kernel_start_s;          /* start, first loads and tail of a kernel on the GPU */
+    double speed_spread_ratio;      /* standard deviation of the speed of equal cards */
     double price_per_hour_usd;
     double announced_error_ratio; /* of every prediction on it; 0: it is sold */
     const char *socket;           /* "sxm5", "pcie": what boards it fits; "": not said */

@@ -67,6 +67,11 @@ struct context_ranks configuration_context_ranks(const struct configuration *c)
     UNREACHABLE("method is an enum cp_method");
 }
 
+bool configuration_splits_sequences(const struct configuration *c)
+{
+    return !c->software.offers.heads_alone || c->layout.context.method == CP_ALL_TO_ALL;
+}
+
 const struct dispatch_kind *configuration_dispatch(const struct configuration *c)
 {
     return c->layout.experts.dispatch != NULL ? c->layout.experts.dispatch : &dispatch_alltoall;
@@ -170,6 +175,21 @@ uint64_t configuration_gpus(const struct configuration *c)
 uint64_t configuration_microbatches(const struct configuration *c)
 {
     return c->training.global_batch / (c->layout.dp * c->layout.microbatch);
+}
+
+bool configuration_tensor_pipelines(const struct configuration *c)
+{
+    return c->software.tensor.pipelines && c->layout.sequence_parallel &&
+           c->layout.tp <= c->cluster.node.gpus;
+}
+
+double configuration_tensor_overlap_cost(const struct configuration *c)
+{
+    const struct software_tensor *t = &c->software.tensor;
+    const double held = (double)t->bulk_sms, left = (double)c->gpu.sm_count - held;
+    if (configuration_tensor_pipelines(c))
+        return left > 0.0 ? held / left : 1.0;
+    return c->gpu.gemm.persistent ? 1.0 : t->overlap_cost_ratio;
 }
 
 static uint64_t larger_of(uint64_t a, uint64_t b)

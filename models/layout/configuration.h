@@ -174,6 +174,10 @@ bool configuration_wide_layer(const struct configuration *c, uint64_t layer);
 /* How 8-bit copies get their scales, with `auto` resolved (fp8_recipe_on): where software cannot
  * keep layers wide with delayed scaling and there are such, current. */
 enum fp8_recipe configuration_fp8_recipe(const struct configuration *c);
+/* Bytes of the narrow copies at rest beside a weight of a linear layer that is narrow; 0: none.
+ * With weights of 8 bits the first is no copy: another along columns lies beside it where the card
+ * or the scales want both directions. */
+double configuration_weight_copy_bytes(const struct configuration *c);
 /* What makes stages even that the layers do not divide into, where the software wants them so and
  * nothing is said: embedding and head count as layers; or else, with one chunk for each stage, the
  * first and the last take what is left by as many layers on each of the others as a stage has in
@@ -233,6 +237,17 @@ struct context_ranks {
     uint64_t heads, ring;
 };
 struct context_ranks configuration_context_ranks(const struct configuration *c);
+/* Do gathers and scatters of tensor ranks run by userbuffers? Those of sequence parallelism, in a
+ * node. */
+bool configuration_tensor_pipelines(const struct configuration *c);
+/* What a second costs that tensor traffic and products spend beside each other, in seconds. By
+ * userbuffers (tp_pipelines) the product runs without the SMs that copies hold (tp_bulk_sms), and
+ * takes that share longer (NVIDIA/TransformerEngine comm_gemm_overlap: num_comm_sm). By
+ * NCCL, beside a persistent product (gpu.persistent_products), the blocks whose SMs its channels
+ * hold run after the others, and the overlap gains nothing: 1. Else software.tp_overlap_cost. */
+double configuration_tensor_overlap_cost(const struct configuration *c);
+/* Does the software split sequences by the method of the layout? */
+bool configuration_splits_sequences(const struct configuration *c);
 /* How rows come to them, and which of the experts a token may choose. */
 const struct dispatch_kind *configuration_dispatch(const struct configuration *c);
 struct routing configuration_routing(const struct configuration *c);

@@ -469,6 +469,7 @@ unsigned configuration_check(const struct configuration *c, struct rule_break *o
     check_heads(&r);
     check_sequence(&r);
     check_domain(&r);
+    configuration_check_sms(&r);
     check_batch(&r);
     configuration_check_stages(&r);
     check_recompute(&r);

@@ -72,6 +72,11 @@ static void check_dispatch(struct rule_report *r)
 {
     const struct configuration *c = r->c;
     const struct dispatch_kind *kind = configuration_dispatch(c);
+    const char *unknown = software_unknown(c->software.offers.dispatches, dispatch_at);
+    if (unknown != NULL)
+        rule_say(r, false, "software.dispatches",
+                 "'%.40s' begins with no dispatch: it is any, or kinds of dispatch joined by +",
+                 unknown);
     const bool eight = c->training.precision->gemm_peak == PEAK_FP8;
     if (c->layout.experts.dispatch_8bit && !(kind->eight_bit && eight)) {
         rule_say(r, false, "layout.dispatch_8bit",
@@ -203,4 +208,27 @@ void configuration_check_experts(struct rule_report *r)
     check_room(r);
     check_overlap(r);
     check_with(r);
+}
+
+/* Of a scattered product the copies and an exchange of experts may hold SMs at once. */
+void configuration_check_sms(struct rule_report *r)
+{
+    const struct configuration *c = r->c;
+    const uint64_t scatter = c->software.tensor.scatter_sms, bulk = c->software.tensor.bulk_sms;
+    const uint64_t sms = c->gpu.sm_count;
+    const uint64_t exchange = c->model.moe.experts > 0 ? configuration_dispatch(c)->sms : 0;
+    const uint64_t copies = configuration_tensor_pipelines(c) && c->layout.tp > 1
+                                ? (scatter > bulk ? scatter : bulk)
+                                : 0;
+    if (copies > 0 && copies + exchange >= sms)
+        rule_say(r, false, scatter > bulk ? "software.tp_scatter_sms" : "software.tp_bulk_sms",
+                 "copies that hold %" PRIu64 " SMs%s leave a product none of the %" PRIu64
+                 " of this card (cluster.gpu.sm_count)",
+                 copies + exchange, exchange > 0 ? ", with those of the exchange of experts," : "",
+                 sms);
+    else if (exchange >= sms)
+        rule_say(r, false, "layout.dispatch",
+                 "kernels of this dispatch hold %" PRIu64 " SMs, and this card has %" PRIu64
+                 " (cluster.gpu.sm_count)",
+                 exchange, sms);
 }

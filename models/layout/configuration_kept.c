@@ -87,6 +87,19 @@ enum fp8_recipe configuration_fp8_recipe(const struct configuration *c)
     return wanted == FP8_AUTO && out == FP8_DELAYED && wide_undelayed(c) ? FP8_CURRENT : out;
 }
 
+double configuration_weight_copy_bytes(const struct configuration *c)
+{
+    const struct precision *p = c->training.precision;
+    if (!precision_narrow(p) || c->software.fp8.weights_each)
+        return p->copy_bytes;
+    const struct fp8_facts *facts = fp8_recipe_facts(configuration_fp8_recipe(c));
+    const double copy = facts->element_bytes + facts->weight_scale_bytes;
+    if (!facts->by_direction && !c->gpu.gemm.transposed_copies)
+        return 0.0;
+    return p->weight_bytes < precision_wide(p)->weight_bytes ? copy + facts->weight_scale_bytes
+                                                             : 2.0 * copy;
+}
+
 static void check_wide_layers(struct rule_report *r)
 {
     const struct training_spec *t = &r->c->training;
@@ -117,7 +130,7 @@ static void check_sharded_optimizers(struct rule_report *r)
 {
     const struct software_profile *software = &r->c->software;
     const char *name = r->c->training.optimizer->head.name;
-    const char *unknown = software_unknown_optimizer(software);
+    const char *unknown = software_unknown(software->offers.sharded_optimizers, optimizer_at);
     if (unknown != NULL)
         rule_say(r, false, "software.sharded_optimizers",
                  "'%.40s' begins with no optimizer: it is any, or optimizers joined by +", unknown);

@@ -13,6 +13,8 @@ struct rule_report {
 /* One more rule is broken at `key`; past the capacity it is only counted. */
 __attribute__((format(printf, 4, 5))) void rule_say(struct rule_report *r, bool warning,
                                                     const char *key, const char *format, ...);
+/* What runs beside products leaves them SMs. */
+void configuration_check_sms(struct rule_report *r);
 /* Stages, chunks and their order. The sizes are positive and dp x microbatch is not 0. */
 void configuration_check_stages(struct rule_report *r);
 /* Experts and latent attention. */

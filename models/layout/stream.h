@@ -35,6 +35,9 @@ extern const char *const stream_names[STREAM_COUNT];
     (1u << STREAM_COMPUTE | 1u << STREAM_COPY | 1u << STREAM_TO_HOST | 1u << STREAM_FROM_HOST)
 /* Of them, those that the card's own speed has no part in. */
 #define STREAMS_OF_HOST (1u << STREAM_TO_HOST | 1u << STREAM_FROM_HOST)
+/* What blocks of layers send inside a pass. */
+#define STREAMS_OF_BLOCKS                                                                          \
+    (1u << STREAM_TP | 1u << STREAM_CP | 1u << STREAM_EP | 1u << STREAM_CP_HEADS)
 /* Gathers and reductions of weights and gradients: of one rank they share its wires. */
 #define STREAMS_OF_WEIGHTS                                                                         \
     (1u << STREAM_DP | 1u << STREAM_GATHER | 1u << STREAM_EP_DATA | 1u << STREAM_EP_GATHER)

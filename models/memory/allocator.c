@@ -91,7 +91,7 @@ static void block_drop(struct allocator *a, uint32_t row)
 
 static struct free_block free_block_of(const struct allocator *a, uint32_t row)
 {
-    return (struct free_block){a->blocks[row].bytes, a->blocks[row].address, row};
+    return (struct free_block){(uint64_t)a->blocks[row].bytes, a->blocks[row].address, row};
 }
 
 static void order_add(struct allocator *a, uint32_t row)
@@ -132,7 +132,7 @@ static void release_pages(struct allocator *a, unsigned name)
 {
     double page = page_bytes(name);
     struct free_block largest;
-    while (free_blocks_take_largest(&a->pools[name].order, page, &largest)) {
+    while (free_blocks_take_largest(&a->pools[name].order, (uint64_t)page, &largest)) {
         uint32_t row = largest.row;
         double unmapped = floor(a->blocks[row].bytes / page) * page;
         a->reserved_bytes -= unmapped;
@@ -281,7 +281,7 @@ uint32_t allocator_take_on(struct allocator *a, double bytes, bool side)
         side ? (small ? POOL_SIDE_SMALL : POOL_SIDE_LARGE) : (small ? POOL_SMALL : POOL_LARGE);
     struct free_block found;
     uint32_t row;
-    if (free_blocks_take(&a->pools[name].order, size, &found)) {
+    if (free_blocks_take(&a->pools[name].order, (uint64_t)size, &found)) {
         row = found.row;
     } else {
         row = a->expandable ? range_grow(a, name, size) : segment_new(a, name, size);

@@ -12,13 +12,13 @@ struct position {
     uint32_t run, at;
 };
 
-static bool before(const struct free_block *x, double bytes, uint64_t address)
+static bool before(const struct free_block *x, uint64_t bytes, uint64_t address)
 {
     return (x->bytes < bytes) | ((x->bytes == bytes) & (x->address < address));
 }
 
 /* The first block that is at least the key; of none, the end of the last run. */
-static struct position find(const struct free_blocks *all, double bytes, uint64_t address)
+static struct position find(const struct free_blocks *all, uint64_t bytes, uint64_t address)
 {
     uint32_t run = 0, runs = all->run_count;
     while (runs > 1) { /* the first run whose last block is at least the key, or the last run */
@@ -106,7 +106,7 @@ static bool is_there(const struct free_blocks *all, struct position p)
     return p.run < all->run_count && p.at < all->runs[p.run]->count;
 }
 
-bool free_blocks_take(struct free_blocks *all, double bytes, struct free_block *out)
+bool free_blocks_take(struct free_blocks *all, uint64_t bytes, struct free_block *out)
 {
     struct position p = find(all, bytes, 0);
     if (!is_there(all, p))
@@ -115,7 +115,7 @@ bool free_blocks_take(struct free_blocks *all, double bytes, struct free_block *
     return true;
 }
 
-bool free_blocks_take_largest(struct free_blocks *all, double bytes, struct free_block *out)
+bool free_blocks_take_largest(struct free_blocks *all, uint64_t bytes, struct free_block *out)
 {
     if (all->run_count == 0)
         return false;

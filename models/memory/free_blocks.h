@@ -15,7 +15,7 @@ enum {
     FREE_RUN_MAX = 64
 };
 struct free_block {
-    double bytes;
+    uint64_t bytes;
     uint64_t address;
     uint32_t row; /* the owner's name for it */
 };
@@ -33,9 +33,9 @@ struct free_blocks { /* all 0: none */
 /* What it grows by lives in `arena`. */
 void free_blocks_add(struct free_blocks *all, struct arena *arena, struct free_block block);
 /* Takes the first block of at least `bytes` out; false when there is none. */
-bool free_blocks_take(struct free_blocks *all, double bytes, struct free_block *out);
+bool free_blocks_take(struct free_blocks *all, uint64_t bytes, struct free_block *out);
 /* Takes the last block out when it has at least `bytes`. */
-bool free_blocks_take_largest(struct free_blocks *all, double bytes, struct free_block *out);
+bool free_blocks_take_largest(struct free_blocks *all, uint64_t bytes, struct free_block *out);
 /* Takes this block out, which must be there. */
 void free_blocks_remove(struct free_blocks *all, struct free_block block);
 /* Keeps those of which `keep` says so, asked in order. */

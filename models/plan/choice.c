@@ -58,7 +58,7 @@ static double roomy_bytes(const struct chooser *h)
 static void tell(struct chooser *h, enum choice_key key, const char *value, const char *why)
 {
     CHECK(is_open(h, key) && h->out->count < CHOICE_COUNT); /* 1 */
-    h->out->rows[h->out->count++] = (struct made_choice){key, value, why};
+    h->out->rows[h->out->count++] = (struct made_choice){.key = key, .value = value, .why = why};
 }
 
 static void choose_attention(struct chooser *h)
@@ -480,6 +480,11 @@ static void plan_recompute(struct chooser *h)
     h->counts = !h->walks && layers_open && l->recompute == RECOMPUTE_BLOCK;
     if (h->counts)
         l->recompute_layers = 1; /* until they are counted */
+}
+
+const char *choice_path(const struct made_choice *choice)
+{
+    return choice->path != NULL ? choice->path : choice_key_path(choice->key);
 }
 
 void choice_make(struct arena *arena, struct configuration *c, unsigned open, struct choices *out)

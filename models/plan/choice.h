@@ -18,13 +18,18 @@
 #include "models/plan/choice_keys.h"
 #include "sim/arena.h"
 
+enum {
+    RELEASE_SETS_MAX = 16
+};
 struct made_choice {
     enum choice_key key;
     const char *value; /* as the scenario would spell it */
     const char *why;   /* a few words */
+    const char *path;  /* of a key that recipes of the release set (CHOICE_RECIPE); else NULL */
 };
+const char *choice_path(const struct made_choice *choice); /* "layout.sharding" */
 struct choices {
-    struct made_choice rows[CHOICE_COUNT];
+    struct made_choice rows[CHOICE_COUNT + RELEASE_SETS_MAX];
     unsigned count;
     unsigned open; /* a bit for each key that was not stated, told or not */
     bool made;     /* every open key has a value; by the reader of a scenario */

@@ -26,6 +26,7 @@ struct axes_search {
     struct timed_split {
         struct choice_split split;
         double gpu_s; /* of a token; INFINITY: not timed */
+        bool recomputes;
     } best[CHOICE_SPLITS_MAX];
     struct trial_budget budget;
     uint64_t shares_most; /* ranks that may share the experts */
@@ -80,15 +81,15 @@ static bool are_same(const struct choice_split *a, const struct choice_split *b)
 }
 
 /* A split counts by its fastest order. */
-static void enter(struct axes_search *s, const struct choice_split *split, double gpu_s)
+static void enter(struct axes_search *s, const struct timed_split *timed)
 {
-    const bool same = are_same(split, &s->best[0].split);
-    if (!same && gpu_s < s->best[0].gpu_s)
+    const bool same = are_same(&timed->split, &s->best[0].split);
+    if (!same && timed->gpu_s < s->best[0].gpu_s)
         s->best[1] = s->best[0];
-    if (gpu_s < s->best[0].gpu_s)
-        s->best[0] = (struct timed_split){*split, gpu_s};
-    else if (!same && gpu_s < s->best[1].gpu_s)
-        s->best[1] = (struct timed_split){*split, gpu_s};
+    if (timed->gpu_s < s->best[0].gpu_s)
+        s->best[0] = *timed;
+    else if (!same && timed->gpu_s < s->best[1].gpu_s)
+        s->best[1] = *timed;
 }
 
 static void play(struct axes_search *s, const struct configuration *c)
@@ -104,7 +105,7 @@ static void play(struct axes_search *s, const struct configuration *c)
         return;
     const double gpu_s = trial_gpu_s_by_slope(c, s->budget.usable_bytes);
     s->out->timed += isfinite(gpu_s) ? 1 : 0;
-    enter(s, &split, gpu_s);
+    enter(s, &(struct timed_split){split, gpu_s, l->recompute >= RECOMPUTE_BLOCK});
 }
 
 /* The same pipeline in the order of the most chunks that fit: what it waits for in the plain order
@@ -203,14 +204,20 @@ static bool stays(struct axes_search *s)
     return c.training.global_batch >= c.layout.dp * c.layout.microbatch && !state_is_too_much(s);
 }
 
-/* Longer parts of a sequence first: more ranks share it only where nothing fits, or where every
- * pipeline has more stages than microbatches. */
+/* Longer parts of a sequence first: more ranks share it only where nothing fits, where every
+ * pipeline has more stages than microbatches, or, as long as that is faster, where the fastest
+ * computes layers again. */
 static void try_contexts(struct axes_search *s)
 {
-    const uint64_t from = s->from->layout.cp, most = s->q->cp ? CONTEXT_MAX : from;
-    for (uint64_t cp = from; cp <= most && !(s->any && s->filled); cp *= 2)
+    const bool may = s->q->cp && configuration_splits_sequences(s->from);
+    const uint64_t from = s->from->layout.cp, most = may ? CONTEXT_MAX : from;
+    bool good = false;
+    for (uint64_t cp = from; cp <= most && !good; cp *= 2) {
+        const double before_s = s->best[0].gpu_s;
         if (s->from->training.sequence % cp == 0)
             try_sizes(s, cp);
+        good = s->any && s->filled && (!s->best[0].recomputes || s->best[0].gpu_s >= before_s);
+    }
 }
 
 /* The second only where it is about as fast. */

@@ -31,7 +31,8 @@ enum choice_key {
     CHOICE_DISPATCH_8BIT,
     CHOICE_PROFILE,
     CHOICE_RELEASE,
-    CHOICE_COUNT
+    CHOICE_COUNT,
+    CHOICE_RECIPE = CHOICE_COUNT /* no key: one that the recipes of the software set */
 };
 const char *choice_key_path(enum choice_key key); /* "layout.sharding" */
 

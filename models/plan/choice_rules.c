@@ -13,7 +13,8 @@ struct choice_rule choice_rule_sequence_parallel(struct arena *arena, unsigned o
                                                  struct configuration *c)
 {
     const uint64_t split = c->layout.tp * c->layout.cp;
-    const bool offered = c->software.offers.sequence_parallelism,
+    const bool offered = c->software.offers.sequence_parallelism &&
+                         !(c->software.offers.heads_alone && c->layout.cp > 1),
                able = offered && split > 0 && c->training.sequence % split == 0;
     if (!is_open(open, CHOICE_SEQUENCE_PARALLEL))
         return no_choice;
@@ -24,7 +25,10 @@ struct choice_rule choice_rule_sequence_parallel(struct arena *arena, unsigned o
         return (struct choice_rule){"true", "frees memory at no cost with tp"};
     return (struct choice_rule){"false",
                                 offered ? "the sequence does not divide"
-                                        : arena_format(arena, "%s has none", c->software.name)};
+                                        : arena_format(arena, "%s has none%s", c->software.name,
+                                                       c->software.offers.sequence_parallelism
+                                                           ? " beside context parallelism"
+                                                           : "")};
 }
 
 struct choice_rule choice_rule_sharding(struct arena *arena, unsigned open, struct configuration *c)

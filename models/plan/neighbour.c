@@ -99,7 +99,8 @@ static void add_axes(struct list *l)
     add(l, MOVE_PP, &c);
     c = half;
     c.layout.cp *= 2;
-    add(l, MOVE_CP, &c);
+    if (configuration_splits_sequences(&c))
+        add(l, MOVE_CP, &c);
 }
 
 unsigned neighbour_list(const struct configuration *c, struct neighbour *out)

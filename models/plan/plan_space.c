@@ -86,7 +86,9 @@ static void add_shardings(struct space *s, struct plan_layout layout)
 
 static void add_sequences(struct space *s, struct plan_layout layout)
 {
-    const bool able = s->base->software.offers.sequence_parallelism && layout.tp > 1;
+    const struct software_offers *offers = &s->base->software.offers;
+    const bool able =
+        offers->sequence_parallelism && layout.tp > 1 && !(offers->heads_alone && layout.cp > 1);
     if (held(s, PLAN_SEQUENCE_PARALLEL)) {
         add_shardings(s, layout);
         return;
@@ -244,7 +246,8 @@ bool plan_splits_next(struct plan_splits *s)
 static uint64_t most_context(const struct configuration *c)
 {
     uint64_t cp = 1;
-    while (2 * cp <= CONTEXT_MAX && c->training.sequence / (2 * cp) >= SEQUENCE_LEAST)
+    while (configuration_splits_sequences(c) && 2 * cp <= CONTEXT_MAX &&
+           c->training.sequence / (2 * cp) >= SEQUENCE_LEAST)
         cp *= 2;
     return cp;
 }

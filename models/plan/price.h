@@ -6,7 +6,8 @@
  * win: no schedule saves more than the bubble. So a good layout costs nothing to be told good, and
  * the trials of a bad one are bounded by layer passes. A size is halved or doubled as long as that
  * is faster. The best of each key is told as change.h settles it, with the step that a run has.
- * What was chosen for the user has no price. */
+ * What was chosen for the user has no price, but for the exchange with experts, which is chosen
+ * without a trial. */
 #ifndef ORRERY_MODELS_PLAN_PRICE_H
 #define ORRERY_MODELS_PLAN_PRICE_H
 
@@ -15,7 +16,7 @@
 #include "sim/arena.h"
 
 enum {
-    PRICE_MAX = 9
+    PRICE_MAX = 10
 };
 /* Told from here on: the step takes this much longer than the neighbour's. */
 #define PRICE_RATIO 0.10

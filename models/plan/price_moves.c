@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "models/collective/dispatch/dispatch_kind.h"
 #include "models/plan/choice_attention.h"
 #include "models/plan/choice_keys.h"
 #include "models/plan/choice_orders.h"
@@ -268,16 +269,29 @@ static double repeated(const struct moves *s)
     return s->c->layout.sequence_parallel ? 0.0 : fmax(0.0, kernels - products);
 }
 
+/* What tensor traffic takes of the step: exposed, and what products beside it lose. Beside them
+ * runs at most as much as is exposed: half of the all-reduces of a layer, four of ten gathers and
+ * scatters. */
+static double tensor_traffic(const struct moves *s)
+{
+    const struct software_tensor *t = &s->c->software.tensor;
+    const bool beside = t->backward_overlap || t->backward_regather;
+    return share(s, PART_EXPOSED_TP) *
+           (1.0 + (beside ? configuration_tensor_overlap_cost(s->c) : 0.0));
+}
+
 /* Half as many ranks share a layer, and twice as many copies or stages are there, either of which
- * doubles the bubble: (p - 1) / m. All exposed time of tensor parallelism goes where it crossed the
- * domain, or ends. */
+ * doubles the ideal bubble, (p - 1) / m. All exposed time of tensor parallelism goes where it
+ * crossed the domain, or ends. */
 static double fewer_tensors_win(const struct moves *s, double times)
 {
     const struct layout_spec *l = &s->c->layout;
     const double gone = 1.0 - 1.0 / times;
+    const double ideal = (double)(l->pp - 1) / (double)configuration_microbatches(s->c);
     const bool all = l->tp > s->c->cluster.node.gpus || (double)l->tp == times;
-    return share(s, PART_EXPOSED_TP) * (all ? 1.0 : gone) + share(s, PART_HOST) * gone +
-           products_win(s, 1.0, times) + repeated(s) * gone - share(s, PART_BUBBLE) * (times - 1.0);
+    return tensor_traffic(s) * (all ? 1.0 : gone) + share(s, PART_HOST) * gone +
+           products_win(s, 1.0, times) + repeated(s) * gone -
+           fmin(share(s, PART_BUBBLE), ideal) * (times - 1.0);
 }
 
 static void add_tensor(struct moves *s)
@@ -329,6 +343,27 @@ static void add_context(struct moves *s)
                  best_win(s, s->c->layout.cp, fewer_contexts_win));
 }
 
+/* Another exchange with the experts, of those that the software has: it wins at most what is
+ * exposed of it, and the host's wait for the number of rows. Nobody has compared one that was
+ * chosen, so that it has a price too. */
+static void add_dispatch(struct moves *s)
+{
+    const double win = share(s, PART_EXPOSED_EP) + share(s, PART_HOST);
+    if (configuration_expert_ranks(s->c).ep == 1)
+        return;
+    for (unsigned i = 0; i < dispatch_kind_count; i++) {
+        struct configuration c = *s->c;
+        const struct dispatch_kind *kind = dispatch_kinds[i];
+        if (kind == configuration_dispatch(s->c) ||
+            !software_dispatches(&c.software, kind->head.name))
+            continue;
+        c.layout.experts.dispatch = kind;
+        c.layout.experts.dispatch_options = (struct kind_options){{0}};
+        c.layout.experts.dispatch_8bit = c.layout.experts.dispatch_8bit && kind->eight_bit;
+        add(s, choice_key_path(CHOICE_DISPATCH), &c, win);
+    }
+}
+
 unsigned price_moves(const struct configuration *c, unsigned open, const struct step *step,
                      double win_ratio, struct price_move *out)
 {
@@ -341,5 +376,6 @@ unsigned price_moves(const struct configuration *c, unsigned open, const struct 
     add_tensor(&s);
     add_pipeline(&s);
     add_context(&s);
+    add_dispatch(&s);
     return s.count;
 }

@@ -16,11 +16,11 @@ struct price_move {
     double gpu_s_per_token;   /* for whoever tries it; INFINITY until then */
 };
 enum {
-    PRICE_MOVES_MAX = 40
+    PRICE_MOVES_MAX = 48
 };
 /* Of `c`, whose step is played, those that could win more than `win_ratio` of it and whose key is
- * stated: not one of `open` (bits of enum choice_key). Writes at most PRICE_MOVES_MAX and returns
- * how many. */
+ * stated: not one of `open` (bits of enum choice_key), CHOICE_DISPATCH aside. Writes at most
+ * PRICE_MOVES_MAX and returns how many. */
 unsigned price_moves(const struct configuration *c, unsigned open, const struct step *step,
                      double win_ratio, struct price_move *out);
 

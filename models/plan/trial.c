@@ -64,7 +64,7 @@ void trial_state_bytes(const struct configuration *c, double *weight, double *gr
 {
     const struct precision *p = c->training.precision;
     const struct optimizer *o = c->training.optimizer;
-    *weight = p->weight_bytes + p->copy_bytes;
+    *weight = p->weight_bytes + configuration_weight_copy_bytes(c);
     *gradient = p->gradient_bytes;
     const struct optimizer_state state = optimizer_state(o, p, &c->training.state_formats);
     *optimizer = optimizer_nominal_bytes(o, &state) * (1.0 - c->layout.offload.optimizer);
@@ -147,8 +147,14 @@ bool trial_holds(const struct configuration *c, struct trial_budget *b)
 
 bool trial_fits(const struct configuration *c, double usable_bytes)
 {
+    return trial_fits_in(NULL, c, usable_bytes);
+}
+
+bool trial_fits_in(struct arena *scratch, const struct configuration *c, double usable_bytes)
+{
     struct configuration ideal = *c;
-    const struct step_options options = {.fits_only = true, .usable_bytes = usable_bytes};
+    const struct step_options options = {
+        .fits_only = true, .usable_bytes = usable_bytes, .arena = scratch};
     struct step *step = NULL;
     struct error error;
     idealise(&ideal, false);

@@ -39,6 +39,8 @@ bool trial_state_may_fit(const struct configuration *c, double usable_bytes);
 struct ledger_result trial_first_stage(const struct configuration *c, double usable_bytes);
 /* On the ledger, with all ranks. */
 bool trial_fits(const struct configuration *c, double usable_bytes);
+/* The same in memory that is lent (NULL: its own): fresh pages cost more than the ledger. */
+bool trial_fits_in(struct arena *scratch, const struct configuration *c, double usable_bytes);
 /* The same of the first few microbatches, soon known: false is a no. */
 bool trial_may_fit(const struct configuration *c, double usable_bytes);
 /* That, asked of the state and of the first stage before; false also where the budget ends. */

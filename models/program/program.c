@@ -221,8 +221,9 @@ static const char *row_problem(const struct program *p)
             return "a host time is no time";
     if (!(p->interference.ratio >= 0.0 && p->interference.ratio < 1.0))
         return "the interference ratio is not in [0, 1)";
-    if (!(p->interference.join_ratio >= 0.0 && isfinite(p->interference.join_ratio)))
-        return "the join ratio is below zero";
+    for (unsigned i = 0; i < JOIN_COUNT; i++)
+        if (!(p->interference.join_ratio[i] >= 0.0 && isfinite(p->interference.join_ratio[i])))
+            return "a join ratio is below zero";
     return NULL;
 }
 

@@ -92,11 +92,18 @@ struct run_rows {
     struct run *rows;
     uint32_t count;
 };
+/* Traffic that an OP_JOIN waits for: of tensor and of context parallelism. */
+enum join_kind {
+    JOIN_TENSOR,
+    JOIN_CONTEXT,
+    JOIN_COUNT
+};
 /* How compute and what runs beside it slow each other. */
 struct interference {
-    uint32_t streams;  /* bit set of those whose activity slows sensitive compute */
-    double ratio;      /* share of compute speed lost meanwhile, in [0, 1) */
-    double join_ratio; /* OP_JOIN takes this x the time that both ran longer; >= 0 */
+    uint32_t streams; /* bit set of those whose activity slows sensitive compute */
+    double ratio;     /* share of compute speed lost meanwhile, in [0, 1) */
+    /* OP_JOIN takes this x the time that both ran longer, by the traffic beside; >= 0 */
+    double join_ratio[JOIN_COUNT];
 };
 struct program {
     struct op *ops;

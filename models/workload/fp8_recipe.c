@@ -33,7 +33,9 @@ static const struct fp8_facts facts[FP8_RECIPE_COUNT] = {
                 .row_multiple = 32.0,
                 .by_direction = true,
                 .norm_writes = true,
-                .block_scales = true},
+                .block_scales = true,
+                .weight_scale_bytes = 1.0 / 32.0,
+                .weights_come_wide = true},
     [FP8_BLOCKWISE] = {.element_bytes = 1.0,
                        .reads = 1.0,
                        .scale_bytes = 4.0 / 128.0,
@@ -41,7 +43,8 @@ static const struct fp8_facts facts[FP8_RECIPE_COUNT] = {
                        .row_multiple = 16.0,
                        .by_direction = true,
                        .block_scales = true,
-                       .exact_sums = true},
+                       .exact_sums = true,
+                       .weight_scale_bytes = 4.0 / (128.0 * 128.0)},
     [FP8_NVFP4] = {.element_bytes = 0.5,
                    .reads = 2.0,
                    .scale_bytes = 1.0 / 16.0,
@@ -51,7 +54,9 @@ static const struct fp8_facts facts[FP8_RECIPE_COUNT] = {
                    .column_launches = 1.0,
                    .row_multiple = 128.0,
                    .fused_experts = true,
-                   .by_direction = true},
+                   .by_direction = true,
+                   .weight_scale_bytes = 1.0 / 16.0,
+                   .weights_come_wide = true},
 };
 
 const struct fp8_facts *fp8_recipe_facts(enum fp8_recipe recipe)

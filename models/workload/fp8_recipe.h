@@ -32,6 +32,8 @@ struct fp8_facts {
     bool norm_writes;       /* a norm can write the copy itself */
     bool block_scales;      /* 8-bit products apply a scale to each block (gemm_block_cost) */
     bool exact_sums;        /* every product adds its partial sums to fp32, the forward one too */
+    double weight_scale_bytes; /* of scales, for each weight of a copy */
+    bool weights_come_wide; /* updated weights travel in 16 bits; each rank casts what it holds */
 };
 extern const char *const fp8_recipe_names[]; /* NULL-ended, as the enum */
 /* Of a resolved recipe (CHECKed: not FP8_AUTO). */

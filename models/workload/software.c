@@ -88,20 +88,29 @@ static const char *next_word(const char *at)
 }
 
 /* The first; NULL: all are meant. */
-static const char *sharded_optimizers(const struct software_profile *profile)
+static const char *first_word(const char *list)
 {
-    const char *list = profile->offers.sharded_optimizers;
     return list != NULL && strcmp(list, "any") != 0 ? list : NULL;
+}
+
+static bool lists(const char *list, const char *name)
+{
+    const char *at = first_word(list);
+    if (at == NULL)
+        return true;
+    while (at != NULL && !word_is(at, name))
+        at = next_word(at);
+    return at != NULL;
 }
 
 bool software_shards(const struct software_profile *profile, const char *optimizer)
 {
-    const char *at = sharded_optimizers(profile);
-    if (at == NULL)
-        return true;
-    while (at != NULL && !word_is(at, optimizer))
-        at = next_word(at);
-    return at != NULL;
+    return lists(profile->offers.sharded_optimizers, optimizer);
+}
+
+bool software_dispatches(const struct software_profile *profile, const char *dispatch)
+{
+    return lists(profile->offers.dispatches, dispatch);
 }
 
 enum peak_kind software_attention_operands(const struct software_profile *profile,
@@ -111,13 +120,13 @@ enum peak_kind software_attention_operands(const struct software_profile *profil
                                                                  : precision->attention_peak;
 }
 
-const char *software_unknown_optimizer(const struct software_profile *profile)
+const char *software_unknown(const char *list, kind_at_fn *family)
 {
-    for (const char *at = sharded_optimizers(profile); at != NULL; at = next_word(at)) {
+    for (const char *at = first_word(list); at != NULL; at = next_word(at)) {
         unsigned i = 0;
-        while (i < optimizer_count && !word_is(at, optimizers[i].head.name))
+        while (family(i) != NULL && !word_is(at, family(i)->name))
             i++;
-        if (i == optimizer_count)
+        if (family(i) == NULL)
             return at;
     }
     return NULL;
@@ -275,6 +284,9 @@ const struct param software_params[] = {
      "per rank."},
     {"tp_scatter_sms", PARAM_COUNT, AT(tensor.scatter_sms), 0, 64, "0", NULL,
      "SMs occupied by the copies of such a reduce-scatter during the GEMM."},
+    {"tp_bulk_sms", PARAM_COUNT, AT(tensor.bulk_sms), 0, 64, "0", NULL,
+     "With tp_pipelines: SMs occupied by the copies of a whole input that is gathered again, or of "
+     "a whole gradient that is scattered, beside a GEMM that needs neither."},
     {"backward_tp_overlap", PARAM_FLAG, AT(tensor.backward_overlap), 0, 0, "false", NULL,
      "The tensor-parallel communication of the backward pass overlaps with the weight-gradient "
      "GEMMs."},
@@ -283,12 +295,10 @@ const struct param software_params[] = {
      "in the backward pass."},
     {"tp_overlap_cost", PARAM_RATIO, AT(tensor.overlap_cost_ratio), 0, 0.99, "0", NULL,
      "Time lost per second of overlap between tensor- or context-parallel traffic and compute, as "
-     "each slows the other down."},
+     "each slows the other down. Tensor-parallel traffic costs the share of tp_bulk_sms with "
+     "tp_pipelines, and else all of it on cards with persistent_products."},
     {"tp_exposed_host", PARAM_TIME, AT(tensor.exposed_host_s), 0, HOST_MAX, "0s", NULL,
      "Host synchronisation time for each tensor-parallel collective."},
-    {"tp_interference", PARAM_RATIO, AT(tensor.interference_ratio), 0, 0.99, "0", NULL,
-     "Share of compute speed lost under tensor parallelism when collectives overlap with the GEMMs "
-     "that they serve."},
     {"cp_uneven", PARAM_FLAG, AT(context.uneven), 0, 0, "false", NULL,
      "Context-parallel ranks hold contiguous positions of a causal sequence; false: one block from "
      "either end."},
@@ -419,6 +429,13 @@ const struct param software_params[] = {
     {"sharded_optimizers", PARAM_TEXT, AT(offers.sharded_optimizers), 0, 0, "any", NULL,
      "Optimizers whose state this version shards over data ranks, joined by +: adam+adamw; any: "
      "all."},
+    {"dispatches", PARAM_TEXT, AT(offers.dispatches), 0, 0, "any", NULL,
+     "Kinds of layout.dispatch that this version has, joined by +: alltoall+deepep; any: all."},
+    {"narrow_rows", PARAM_FLAG, AT(offers.narrow_rows), 0, 0, "true", NULL,
+     "This version can send rows to their experts in 8 bits (layout.dispatch_8bit)."},
+    {"heads_alone", PARAM_FLAG, AT(offers.heads_alone), 0, 0, "false", NULL,
+     "Context parallelism of this version exchanges heads alone (cp_method all_to_all), and not "
+     "with sequence parallelism over tp."},
     {"execution", PARAM_CHOICE, AT(usual.execution), 0, 0, "any", execution_names,
      "Execution mode: separate kernels or compiler-fused, where a framework has a profile for "
      "each; any: it has one."},

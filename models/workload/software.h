@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "models/gpu/precision.h"
+#include "sim/kind.h"
 #include "sim/param.h"
 
 enum stage_split {
@@ -135,12 +136,13 @@ struct software_tensor {
     /* each element of a linear input, for each separate projection after the first: their
      * gradients are added up */
     double input_gradient_bytes;
-    double exposed_host_s;     /* host synchronisation for each tp collective */
-    double interference_ratio; /* share of compute speed lost to asynchronous tp collectives */
-    /* tp or cp traffic and compute, both beside each other for a second, end this much later */
+    double exposed_host_s; /* host synchronisation for each tp collective */
+    /* tp or cp traffic and compute, both beside each other for a second, end this much later; of
+     * tp see configuration_tensor_overlap_cost */
     double overlap_cost_ratio;
     uint64_t scatter_splits; /* parts of a pipelined scatter; a gather has tp */
     uint64_t scatter_sms;    /* SMs that its copies hold beside the product */
+    uint64_t bulk_sms; /* the same of what runs whole beside a product that does not need it */
 };
 /* Context parallelism. */
 struct software_context {
@@ -211,6 +213,11 @@ struct software_offers {
     bool native;               /* PyTorch's own: its data parallelism is called ddp or fsdp */
     bool experts_alone;        /* published runs of it are taken for mixtures of experts alone */
     const char *sharded_optimizers; /* whose state it shards, joined by +; NULL, "any": of all */
+    const char *dispatches; /* kinds of dispatch/ that it has, joined by +; NULL, "any": all */
+    bool narrow_rows;       /* it can send rows to their experts in eight bits */
+    /* Its context ranks exchange heads alone (DeepSpeed Ulysses, arXiv:2309.14509), which does not
+     * go with sequence parallelism over tp. */
+    bool heads_alone;
 };
 /* What a run of it means by what it does not say (models/plan/choice.h). */
 struct software_usual {
@@ -252,9 +259,12 @@ struct software_profile {
  * captures unless told), or modules joined by + (attn, mlp, moe, moe_router, moe_preprocess) into
  * bits of enum graph_module; false: it is none of these. NULL: none. */
 bool software_graphs(const char *text, unsigned *modules);
-/* Does it shard the state of this optimizer? And where a word of its list is none; NULL: none. */
+/* Does it shard the state of this optimizer, has it this kind of dispatch? */
 bool software_shards(const struct software_profile *profile, const char *optimizer);
-const char *software_unknown_optimizer(const struct software_profile *profile);
+bool software_dispatches(const struct software_profile *profile, const char *dispatch);
+/* Where a word of such a list (sharded_optimizers, dispatches) is no kind of this family; NULL: all
+ * are. */
+const char *software_unknown(const char *list, kind_at_fn *family);
 /* The format of the operands of a fused attention kernel: fp8 where fp8_attention is set and the
  * linear layers compute in fewer bits than all else; else that of the precision. */
 enum peak_kind software_attention_operands(const struct software_profile *profile,

@@ -262,8 +262,16 @@ struct saved_tensor {
     bool rebuilt;        /* dropped by recomputation per operator or by modules */
     bool weights;        /* the gradients of weights read it: the input of a linear layer */
 };
+/* The longest segment is a whole layer without tensor parallelism up to its block for all tokens
+ * (transformer_layer.c): its linear layers are at most the latents' 2, the indexer's 3, 2 of
+ * queries and keys, 1 of values, the projection, gate, up and down. A linear layer writes at most
+ * four kernels into a list (its product, two casts, a transpose), a piece that has some another
+ * four (an adapter's three, gradients of one input added), and a piece without at most a few. */
 enum {
-    SEGMENT_KERNEL_MAX = 32,
+    SEGMENT_LINEAR_MAX = 12,
+    SEGMENT_LINEAR_PIECE_MAX = 7,
+    SEGMENT_STREAM_MAX = 20,
+    SEGMENT_KERNEL_MAX = 4 * (SEGMENT_LINEAR_MAX + SEGMENT_LINEAR_PIECE_MAX) + SEGMENT_STREAM_MAX,
     SEGMENT_SAVED_MAX = 24,
     SEGMENT_APART_MAX = 2,
     LAYER_SEGMENT_MAX = 12,
@@ -284,8 +292,9 @@ struct segment_transfers {
 };
 struct segment_kernels {
     unsigned count;
-    struct kernel kernels[SEGMENT_KERNEL_MAX];
     uint8_t modules[SEGMENT_KERNEL_MAX]; /* enum graph_module of each; 0: of none of a layer */
+    bool repeated[SEGMENT_KERNEL_MAX];   /* of forward: recomputation of a part runs it again */
+    struct kernel kernels[SEGMENT_KERNEL_MAX]; /* last: transformer_clear leaves them */
 };
 /* Bytes on this rank. */
 struct segment_memory {
@@ -302,17 +311,16 @@ struct segment {
     bool host_waits;     /* forward: the host reads a result of its kernels before it goes on */
     unsigned modules;    /* the same of a segment without a kernel */
     unsigned wgrad_beside_count; /* the last of wgrad, that may run beside backward_after */
-    uint32_t repeated;           /* bit set of `forward` that recomputation of a part runs again */
     struct segment_transfers transfers;
     struct segment_memory memory;
-    struct segment_kernels forward;
-    struct segment_kernels dgrad; /* backward for inputs, norms, attention */
-    struct segment_kernels wgrad; /* backward for weights */
-    struct segment_kernels core;  /* the part that selective recomputation repeats */
     struct {
         unsigned count;
         struct saved_tensor tensors[SEGMENT_SAVED_MAX];
     } saved;
+    struct segment_kernels forward; /* and all behind it: transformer_clear */
+    struct segment_kernels dgrad;   /* backward for inputs, norms, attention */
+    struct segment_kernels wgrad;   /* backward for weights */
+    struct segment_kernels core;    /* the part that selective recomputation repeats */
 };
 /* Weight matrices that are alike, on this rank. */
 struct weight_matrix {
@@ -334,8 +342,18 @@ struct layer {
     unsigned matrix_count;            /* the same, queries, keys and values apart */
     struct weight_matrix matrices[LAYER_MATRIX_MAX];
 };
+/* Empties a layer, or a segment of one: all zero, but for rows of kernels, of which the layer has a
+ * megabyte and uses a few. */
+void transformer_clear(struct layer *out);
+void transformer_clear_segment(struct segment *out);
 /* Pure; deterministic. */
 void transformer_layer(const struct layer_context *context, struct layer *out);
+bool transformer_repeats(const struct segment *segment); /* recomputation of a part: any of it */
+/* The dgrad kernel, from `from` on, that what is gathered again leaves with: the first product of
+ * the column-parallel layer, which has as many as gradients of its weights, and they come last
+ * (NVIDIA/Megatron-LM megatron/core/tensor_parallel/layers.py,
+ * LinearWithGradAccumulationAndAsyncCommunication.backward). `from` where nothing is. */
+unsigned transformer_gathering_kernel(const struct segment *segment, unsigned from);
 /* The embedding (first stage) and the last norm, head and loss (last stage), as segments too. */
 void transformer_embedding(const struct layer_context *context, struct segment *out);
 void transformer_head(const struct layer_context *context, struct layer *out);

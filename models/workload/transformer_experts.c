@@ -187,7 +187,7 @@ void transformer_experts_forward(const struct rank_share *s, enum piece piece, b
     if (piece == PIECE_LATENT && !opens) {
         transformer_piece_forward(out, latent_norms(s, false));
         if (transformer_norms_rebuilt(s))
-            out->repeated |= 1u << (out->forward.count - 1);
+            out->forward.repeated[out->forward.count - 1] = true;
     }
     if (piece == PIECE_ROUTE && !opens)
         transformer_piece_forward(out, choice(s, false));

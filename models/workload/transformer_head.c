@@ -44,7 +44,7 @@ void transformer_embedding(const struct layer_context *context, struct segment *
 {
     struct rank_share s;
     transformer_share_of(context, &s);
-    memset(out, 0, sizeof *out);
+    transformer_clear_segment(out);
     out->name = "embedding";
     double looked_up = s.tokens * s.hidden, kept = s.norm_tokens * s.hidden;
     transformer_piece_forward(
@@ -134,7 +134,7 @@ void transformer_head(const struct layer_context *context, struct layer *out)
 {
     struct rank_share s;
     transformer_share_of(context, &s);
-    memset(out, 0, sizeof *out);
+    transformer_clear(out);
     struct segment *segment = &out->segments[out->segment_count++];
     segment->name = "head";
     out->input_bytes = s.norm_tokens * s.hidden * s.element.core_bytes;
@@ -149,7 +149,9 @@ void transformer_head(const struct layer_context *context, struct layer *out)
         return;
     }
     /* Backward runs from the loss to the norm, so the norm's gradient is written last. */
-    struct segment norm = {.name = "norm"};
+    struct segment norm;
+    transformer_clear_segment(&norm);
+    norm.name = "norm";
     transformer_piece_write(&s, PIECE_FINAL_NORM, PIECE_FINAL_NORM, &norm);
     transformer_piece_forward(segment, norm.forward.kernels[0]);
     for (unsigned i = 0; i < norm.saved.count; i++)

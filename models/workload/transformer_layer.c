@@ -428,7 +428,7 @@ static void write_experts(struct layer_writer *w, double output_bytes)
 
 void transformer_layer(const struct layer_context *context, struct layer *out)
 {
-    memset(out, 0, sizeof *out);
+    transformer_clear(out);
     struct layer_writer w = {.layer = out,
                              .tensor = context->tp > 1,
                              .context = context->cp > 1,

@@ -5,7 +5,33 @@
  * memory-bound kernels come from the software profile, for 16-bit elements; wider ones scale. */
 #include "models/workload/transformer_piece.h"
 
+#include <stddef.h>
+#include <string.h>
+
 #include "sim/check.h"
+
+static void clear_kernels(struct segment_kernels *out)
+{
+    memset(out, 0, offsetof(struct segment_kernels, kernels));
+}
+
+void transformer_clear_segment(struct segment *out)
+{
+    memset(out, 0, offsetof(struct segment, forward));
+    clear_kernels(&out->forward);
+    clear_kernels(&out->dgrad);
+    clear_kernels(&out->wgrad);
+    clear_kernels(&out->core);
+}
+
+void transformer_clear(struct layer *out)
+{
+    const size_t behind = offsetof(struct layer, input_bytes);
+    memset(out, 0, offsetof(struct layer, segments));
+    for (unsigned i = 0; i < LAYER_SEGMENT_MAX; i++)
+        transformer_clear_segment(&out->segments[i]);
+    memset((char *)out + behind, 0, sizeof *out - behind);
+}
 
 /* A gated activation reads a second input forward; backward it reads and writes one more: 6 against
  * 4 and 10 against 6 bytes for each element, fused, 16 bit. */
@@ -237,7 +263,7 @@ static bool is_linear(const struct rank_share *share, enum piece piece)
 static void mark_repeated(struct segment *out, unsigned first)
 {
     for (unsigned i = first; i < out->forward.count; i++)
-        out->repeated |= 1u << i;
+        out->forward.repeated[i] = true;
 }
 
 /* A kernel that is no product: all but the last residual run again per operator, which makes the

@@ -84,7 +84,7 @@ void transformer_prediction(const struct layer_context *context, struct layer *o
 {
     struct rank_share s;
     transformer_share_of(context, &s);
-    memset(out, 0, sizeof *out);
+    transformer_clear(out);
     const struct linear linear = projection(&s);
     const double output = s.norm_tokens * s.hidden * s.element.core_bytes;
     const double elements = linear.inputs * linear.outputs;

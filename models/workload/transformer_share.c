@@ -231,6 +231,27 @@ void transformer_piece_wgrad(struct segment *out, struct kernel kernel)
     out->wgrad.kernels[out->wgrad.count++] = kernel;
 }
 
+bool transformer_repeats(const struct segment *segment)
+{
+    for (unsigned k = 0; k < segment->forward.count; k++)
+        if (segment->forward.repeated[k])
+            return true;
+    return false;
+}
+
+unsigned transformer_gathering_kernel(const struct segment *segment, unsigned from)
+{
+    const struct segment_kernels *dgrad = &segment->dgrad, *wgrad = &segment->wgrad;
+    unsigned products = 0, first = dgrad->count;
+    if (segment->transfers.backward_gather.comm == SEGMENT_NONE)
+        return from;
+    for (unsigned i = wgrad->count - segment->wgrad_beside_count; i < wgrad->count; i++)
+        products += wgrad->kernels[i].kind == KERNEL_GEMM;
+    while (first > from && products > 0)
+        products -= dgrad->kernels[--first].kind == KERNEL_GEMM;
+    return first;
+}
+
 void transformer_piece_saved(struct segment *out, const char *name, double bytes,
                              bool attention_core)
 {

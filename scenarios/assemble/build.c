@@ -38,7 +38,8 @@ static void add_choice(struct builder *b, enum choice_key key, const char *value
 {
     struct choices *choices = &b->scenario->choices;
     if (b->open >> key & 1u)
-        choices->rows[choices->count++] = (struct made_choice){key, value, why};
+        choices->rows[choices->count++] =
+            (struct made_choice){.key = key, .value = value, .why = why};
 }
 
 /* "64 of 72 GPUs of each, 32 of the last". */
@@ -71,7 +72,8 @@ static bool is_named(const char *text)
     return text != NULL && *text != '\0';
 }
 
-/* Sets what the model's makers ran and the scenario leaves open; the keys that were set. */
+/* Sets what the model's makers ran, the software has and the scenario leaves open; the keys that
+ * were set. */
 static unsigned take_usual(struct builder *b, int level)
 {
     struct configuration *c = &b->scenario->configuration;
@@ -82,16 +84,19 @@ static unsigned take_usual(struct builder *b, int level)
     const struct schedule_kind *schedule =
         is_named(usual->schedule) ? schedule_find(usual->schedule) : NULL;
     unsigned taken = 0;
-    if (level >= USUAL_DISPATCH && dispatch != NULL && (b->open >> CHOICE_DISPATCH & 1u) != 0) {
+    if (level >= USUAL_DISPATCH && dispatch != NULL && !build_release_sets(b, "dispatch") &&
+        (b->open >> CHOICE_DISPATCH & 1u) != 0 &&
+        software_dispatches(&c->software, dispatch->head.name)) {
         c->layout.experts.dispatch = dispatch;
         taken |= 1u << CHOICE_DISPATCH;
     }
-    if (taken != 0 && usual->dispatch_8bit && eight &&
+    if (taken != 0 && usual->dispatch_8bit && eight && c->software.offers.narrow_rows &&
         (b->open >> CHOICE_DISPATCH_8BIT & 1u) != 0) {
         c->layout.experts.dispatch_8bit = true;
         taken |= 1u << CHOICE_DISPATCH_8BIT;
     }
-    if (level >= USUAL_ALL && schedule != NULL && (b->open >> CHOICE_SCHEDULE & 1u) != 0) {
+    if (level >= USUAL_ALL && schedule != NULL && c->software.pipeline.makers_recipe &&
+        (b->open >> CHOICE_SCHEDULE & 1u) != 0) {
         c->layout.pipeline.schedule = schedule;
         taken |= 1u << CHOICE_SCHEDULE;
     }
@@ -129,13 +134,14 @@ static void tell_usual(struct builder *b, unsigned taken)
     const struct configuration *c = &b->scenario->configuration;
     struct choices *choices = &b->scenario->choices;
     if (taken >> CHOICE_SCHEDULE & 1u)
-        choices->rows[choices->count++] =
-            (struct made_choice){CHOICE_SCHEDULE, c->layout.pipeline.schedule->head.name, why};
+        choices->rows[choices->count++] = (struct made_choice){
+            .key = CHOICE_SCHEDULE, .value = c->layout.pipeline.schedule->head.name, .why = why};
     if (taken >> CHOICE_DISPATCH & 1u)
-        choices->rows[choices->count++] =
-            (struct made_choice){CHOICE_DISPATCH, c->layout.experts.dispatch->head.name, why};
+        choices->rows[choices->count++] = (struct made_choice){
+            .key = CHOICE_DISPATCH, .value = c->layout.experts.dispatch->head.name, .why = why};
     if (taken >> CHOICE_DISPATCH_8BIT & 1u)
-        choices->rows[choices->count++] = (struct made_choice){CHOICE_DISPATCH_8BIT, "true", why};
+        choices->rows[choices->count++] =
+            (struct made_choice){.key = CHOICE_DISPATCH_8BIT, .value = "true", .why = why};
 }
 
 static void choose(struct builder *b)
@@ -144,6 +150,10 @@ static void choose(struct builder *b)
     const unsigned taken = choose_layout(b);
     b->scenario->choices.open = b->open;
     tell_usual(b, taken);
+    if ((taken >> CHOICE_DISPATCH & 1u) == 0 && !b->layout_open &&
+        !build_release_sets(b, "dispatch") && configuration_expert_ranks(c).ep > 1)
+        add_choice(b, CHOICE_DISPATCH, configuration_dispatch(c)->head.name,
+                   "the plain exchange, which every framework has");
     add_choice(b, CHOICE_NODE, c->cluster.node.name,
                arena_format(b->arena, "what %s usually comes in", c->gpu.name));
     add_choice(b, CHOICE_FABRIC, c->cluster.fabric.name, fabric_of(b->arena, &c->cluster));
@@ -162,7 +172,7 @@ static void choose(struct builder *b)
                    : "what the model's makers trained in");
     add_choice(b, CHOICE_PROFILE, c->software.name,
                "no framework is named: the middle of those in use");
-    add_choice(b, CHOICE_RELEASE, b->release, "the newest facts of this software");
+    build_release_tell(b);
 }
 
 /* Fills what the scenario leaves open, and tells it where the defaults are listed. */
@@ -170,6 +180,7 @@ static void fill_open(struct builder *b)
 {
     struct choices *choices = &b->scenario->choices;
     struct configuration *c = &b->scenario->configuration;
+    build_release_settle(b);
     if (b->chosen != NULL) {
         c->layout = b->chosen->layout;
         c->training.attention = b->chosen->attention;
@@ -179,7 +190,7 @@ static void fill_open(struct builder *b)
     }
     choices->made = true;
     for (unsigned i = 0; i < choices->count; i++)
-        reader_chose(&b->reader, choice_key_path(choices->rows[i].key), choices->rows[i].value);
+        reader_chose(&b->reader, choice_path(&choices->rows[i]), choices->rows[i].value);
 }
 
 struct mark build_place(const struct value *root, const char *key)
@@ -193,6 +204,10 @@ static bool is_chosen(const struct builder *b, const char *key)
 {
     for (unsigned i = 0; i < CHOICE_COUNT; i++)
         if ((b->open >> i & 1u) != 0 && strcmp(choice_key_path((enum choice_key)i), key) == 0)
+            return true;
+    const struct choices *choices = &b->scenario->choices;
+    for (unsigned i = 0; i < choices->count; i++)
+        if (choices->rows[i].path != NULL && strcmp(choices->rows[i].path, key) == 0)
             return true;
     return false;
 }

@@ -123,9 +123,27 @@ static void build_cost(struct builder *b)
     section_finish(b, SECTION_COST, mapping, (struct params){NULL, 0}, schema->path);
 }
 
+/* Names and bounds are those of results, which stand above this floor. */
+static void build_expect(struct builder *b)
+{
+    const char *path = schema_section(SECTION_EXPECT)->path;
+    const struct value *mapping =
+        value_find(b->root, path) != NULL ? section_take(b, b->root, SECTION_EXPECT) : NULL;
+    for (struct value *member = mapping != NULL ? mapping->first : NULL; member != NULL;
+         member = member->next) {
+        member->used = true;
+        if (member->kind != VALUE_WORD || value_is_empty(member))
+            problems_misread(b->problems, member->key_mark,
+                             "%s.%s: expected a value or a bound, as in \">= 40%%\"", path,
+                             source_clean(b->arena, member->key));
+    }
+    b->scenario->expect = mapping;
+}
+
 void build_extras(struct builder *b)
 {
     build_perturbations(b);
     build_notes(b);
     build_cost(b);
+    build_expect(b);
 }

@@ -19,7 +19,7 @@ void build_cause_add(struct builder *b, struct cause_list *list, const struct fa
 
 void build_recovery(struct builder *b); /* build_recovery.c */
 void build_failures(struct builder *b); /* build_failures.c */
-void build_storage(struct builder *b);  /* build_storage.c: the scenario's own tiers */
+void build_storage(struct builder *b);  /* build_checkpoint.c: the scenario's own tiers */
 /* A tier by its name, the scenario's own or the catalogue's; false with a problem at `where`. */
 bool build_tier(struct builder *b, struct mark where, const char *name, struct storage_tier *out);
 void build_checkpoint(struct builder *b);          /* build_checkpoint.c */

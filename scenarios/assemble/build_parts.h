@@ -11,8 +11,16 @@ void build_cluster(struct builder *b); /* build_cluster.c */
 void build_profile(struct builder *b, const struct value *cluster, const char *named);
 void build_training(struct builder *b);           /* build_training.c: training, layout, software */
 const char *build_sequence_of(struct builder *b); /* why this sequence, where nobody says one */
-void build_extras(struct builder *b);             /* build_extras.c: perturbations, notes, cost */
-void build_lesson(struct builder *b);             /* build_lesson.c */
+/* build_release.c. After software and layout: is the release of a time in which that card, and what
+ * the scenario says beside it, were there? `where`: of the release. */
+void build_release_check(struct builder *b, struct mark where);
+/* Sets what the recipes of the release set of what is not said, each a choice; before the layout is
+ * chosen. */
+void build_release_settle(struct builder *b);
+bool build_release_sets(const struct builder *b, const char *key); /* did they set this key? */
+void build_release_tell(struct builder *b);                        /* the release and these */
+void build_extras(struct builder *b); /* build_extras.c: perturbations, notes, cost, expect */
+void build_lesson(struct builder *b); /* build_lesson.c */
 /* build_job.c: weeks of training; after all others */
 void build_job(struct builder *b);
 

@@ -4,7 +4,6 @@
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "scenarios/assemble/build_parts.h"
-#include "scenarios/catalogue/release.h"
 #include "scenarios/language/names.h"
 
 struct kind_choice {
@@ -174,6 +173,8 @@ static void build_layout(struct builder *b)
                               spec->experts.dispatch ? &spec->experts.dispatch->head : NULL,
                               &spec->experts.dispatch_options});
     b->scenario->configuration.layout = *spec;
+    b->release.layout = mapping;
+    b->release.plain_experts = spec->experts;
     section_finish(
         b, SECTION_LAYOUT, mapping,
         schema_join(b->arena, schema_join(b->arena, of_schedule, of_sharding), of_dispatch),
@@ -190,29 +191,27 @@ static void check_sharding(struct builder *b, const struct value *mapping, const
                          names_advice(b->arena, text, family_kinds(b->arena, FAMILY_SHARDINGS)));
 }
 
-/* The profile as it was in the month that is asked for, which is told back (0: the newest of a
- * profile without dated facts); the newest is a choice, which is told. */
-static const struct value *dated_profile(struct builder *b, const struct value *mapping,
-                                         const struct value *entry, const char *release,
-                                         unsigned *month)
+/* The month that is asked for, and what its facts have to go by. */
+static void date_profile(struct builder *b, const struct value *mapping, const struct value *entry,
+                         const char *release)
 {
     const struct release_history history = release_history(b->arena, b->problems, entry);
     const bool newest = strcmp(release, READER_AUTO) == 0;
-    const unsigned asked = newest ? RELEASE_NEWEST : release_month(release);
-    *month = newest ? 0 : asked;
-    if (asked == 0)
+    const unsigned asked = newest ? release_newest(history) : release_month(release);
+    if (asked == 0 && !newest)
         problems_misread(b->problems, section_mark(mapping, "release"),
                          "software.release: %s is no month (2025-11) and no container (25.11)",
                          source_quote(b->arena, release));
-    if (newest && history.count > 0) {
-        const struct release_fact *last = &history.facts[0];
-        for (unsigned i = 1; i < history.count; i++)
-            last = history.facts[i].month > last->month ? &history.facts[i] : last;
+    b->release.history = history;
+    b->release.told = asked > 0 && (!newest || release_sets_any(history));
+    b->release.month = b->release.told ? asked : 0;
+    b->release.newest = newest;
+    b->release.text =
+        newest ? release_month_text(b->arena, asked) : source_quote(b->arena, release);
+    b->release.software = mapping;
+    if (newest && b->release.told)
         b->open |= 1u << CHOICE_RELEASE;
-        b->release = last->since;
-        *month = last->month;
-    }
-    return release_entry(b->arena, entry, history, asked);
+    build_release_check(b, section_mark(mapping, "release"));
 }
 
 static void build_software(struct builder *b)
@@ -233,8 +232,7 @@ static void build_software(struct builder *b)
     const struct value *base = section_entry(b, SECTION_SOFTWARE, mapping, "profile", keys.profile);
     if (base == NULL)
         return;
-    unsigned month;
-    base = dated_profile(b, mapping, base, keys.release, &month);
+    date_profile(b, mapping, base, keys.release);
     struct value *merged = section_overlay(b, SECTION_SOFTWARE, base, mapping);
     reader_fill(&b->reader, merged, schema->path, schema_table(schema), software);
     section_finish(b, SECTION_SOFTWARE, merged, (struct params){NULL, 0}, schema->path);
@@ -242,7 +240,8 @@ static void build_software(struct builder *b)
     if (*software->usual.full_sharding != '\0')
         check_sharding(b, mapping, "full_sharding", software->usual.full_sharding);
     software->name = keys.profile;
-    software->version.month = month;
+    software->version.month = b->release.month;
+    b->release.plain_software = *software;
     struct constant_section of = {SECTION_SOFTWARE, software->name, base, mapping, NULL};
     build_constants(b, &of, schema_table(schema), software);
     build_figures(b, &of, schema_table(schema), merged);

@@ -20,6 +20,7 @@
 #include "scenarios/catalogue/figure.h"
 #include "scenarios/language/inputs.h"
 #include "scenarios/language/problem.h"
+#include "scenarios/language/source.h"
 #include "scenarios/language/taken_default.h"
 #include "sim/error.h"
 
@@ -68,6 +69,7 @@ struct scenario {
     } * notes;
     unsigned note_count;
     const struct lesson *lesson; /* lesson.h; NULL: it is none */
+    const struct value *expect;  /* a mapping of words, by names of results; NULL: nothing */
     struct scenario_file file;
     struct scenario_diagnostics diagnostics;
     struct scenario_stated stated;
@@ -117,8 +119,9 @@ void scenario_print_since(const struct scenario *scenario, unsigned first, FILE 
 /* Adds a late warning (problems_late) to a sound scenario, about a key, at its place or that of the
  * section that it would stand in; or about the whole (NULL). */
 void scenario_warn(struct scenario *scenario, const char *key, const char *text);
-/* Adds an error about a key, which a scenario so far sound then has. */
+/* Adds an error about a key, which a scenario so far sound then has; or at a place of its text. */
 void scenario_reject(struct scenario *scenario, const char *key, const char *text);
+void scenario_reject_at(struct scenario *scenario, struct mark where, const char *text);
 /* The job of a scenario with `run:`, ready for job_run: adds to scenario->job what depends on the
  * time of a step: the steps of its work, its power, the plan of its checkpoints, an optimal
  * interval, whose search is watched (NULL: by nobody). */

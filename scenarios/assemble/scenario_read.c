@@ -243,8 +243,14 @@ void scenario_warn(struct scenario *scenario, const char *key, const char *text)
 
 void scenario_reject(struct scenario *scenario, const char *key, const char *text)
 {
+    scenario_reject_at(scenario, build_place(scenario->file.root, key),
+                       arena_format(scenario->arena, "%s: %s", key, text));
+}
+
+void scenario_reject_at(struct scenario *scenario, struct mark where, const char *text)
+{
     struct problems *found = scenario->diagnostics.found;
-    problems_error(found, build_place(scenario->file.root, key), "%s: %s", key, text);
+    problems_error(found, where, "%s", text);
     scenario->diagnostics.problem_count = found->kept_count;
     scenario->diagnostics.error_count = found->error_count;
 }
@@ -259,6 +265,7 @@ void scenario_keep_chosen(const struct scenario *scenario, struct arena *arena,
         struct made_choice *row = &out->choices.rows[i];
         row->value = arena_text(arena, row->value);
         row->why = arena_text(arena, row->why);
+        row->path = row->path != NULL ? arena_text(arena, row->path) : NULL;
     }
 }
 

@@ -8,8 +8,32 @@
 #include "models/plan/choice.h"
 #include "scenarios/assemble/scenario.h"
 #include "scenarios/catalogue/catalogue.h"
+#include "scenarios/catalogue/release.h"
 #include "scenarios/schema/schema.h"
 
+/* A key that a fact of the release sets. */
+struct release_set {
+    const char *key;
+    const struct value *word;
+    const struct release_fact *fact;
+};
+struct release_sets {
+    struct release_set rows[RELEASE_SETS_MAX];
+    unsigned count;
+};
+/* The release of its software. */
+struct build_release {
+    struct release_history history;
+    unsigned month;   /* since year 0; 0: none */
+    const char *text; /* as it is told */
+    const char *why;  /* and behind that */
+    bool newest;      /* nobody says it: the newest fact's */
+    bool told;
+    struct release_sets sets;               /* what its recipes set of what is not said */
+    const struct value *software, *layout;  /* what the scenario says there */
+    struct software_profile plain_software; /* before its recipes set anything */
+    struct layout_experts plain_experts;
+};
 /* What a scenario is built with; one for each scenario_read. */
 struct builder {
     struct arena *arena;
@@ -22,8 +46,8 @@ struct builder {
     struct constant *constants;    /* the scenario's own */
     struct stated_figure *figures; /* and these */
     unsigned figure_capacity;
-    const char *release; /* the month of the newest fact of its software, where that is taken */
-    unsigned open;       /* keys that the scenario leaves to models/plan/choice.h, by bits */
+    struct build_release release;
+    unsigned open; /* keys that the scenario leaves to models/plan/choice.h, by bits */
     const struct scenario_chosen *chosen; /* by another reading; NULL */
     bool layout_open;                     /* its rules are not asked */
     bool alone;                           /* it names no file but those beside it */

@@ -341,3 +341,30 @@ enum card_match card_compare(struct catalogue *catalogue, const char *gpu,
                   other ? ", and not of" : "; it is taken for", gpu);
     return differ || chip != NULL || other ? CARD_DIFFERS : CARD_UNKNOWN;
 }
+
+/* How long the chip of this entry is, if it stands at the beginning of the text; 0: it does not. */
+static size_t chip_at(const char *text, const char *entry)
+{
+    const size_t length = strcspn(entry, "-");
+    size_t used = 0;
+    while (used < length && small(text[used]) == small(entry[used]))
+        used++;
+    return used == length && !is_digit(text[used]) ? length : 0;
+}
+
+const char *card_chip_within(struct catalogue *catalogue, const char *text, const char *gpu)
+{
+    const struct name_list cards = catalogue_names(catalogue, FAMILY_GPUS);
+    const char *found = NULL;
+    for (const char *at = text; *at != '\0';) {
+        size_t longest = 0;
+        for (unsigned i = 0; i < cards.count; i++) {
+            const size_t length = chip_at(at, cards.names[i]);
+            longest = length > longest ? length : longest;
+        }
+        if (longest > 0 && (found == NULL || chip_at(at, gpu) == longest))
+            found = arena_format(catalogue->arena, "%.*s", (int)longest, at);
+        at += longest > 0 ? longest : 1;
+    }
+    return found;
+}

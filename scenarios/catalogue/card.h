@@ -36,5 +36,9 @@ enum card_match {
  * reported to the catalogue's problems and counts as not there. */
 enum card_match card_compare(struct catalogue *catalogue, const char *gpu,
                              const struct card_told *told, struct error *why);
+/* The chip of the catalogue that stands in `text`, also inside of a word ("4xDGXH100": h100), where
+ * no longer one does (gb200, not b200) and no digit follows; that of `gpu` before others. It lives
+ * in the catalogue's arena; NULL: none. */
+const char *card_chip_within(struct catalogue *catalogue, const char *text, const char *gpu);
 
 #endif

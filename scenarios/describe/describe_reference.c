@@ -115,6 +115,8 @@ static void print_section(struct reference_writer *w, const struct schema_sectio
     if (section->shorthand)
         fprintf(w->out, " A word in its place stands for `{%s: word}`.", section->shorthand);
     fprintf(w->out, " %s.\n\n", section->required ? "Must be given" : "May be left out");
+    if (schema_is_open(section))
+        return;
     print_head(w);
     print_rows(w, section->path, section->keys, "must be given");
     for (enum section i = 0; i < SECTION_COUNT; i++) {

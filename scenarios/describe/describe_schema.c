@@ -214,7 +214,9 @@ static void print_object(struct schema_writer *w, const struct schema_section *s
 {
     bool first = true;
     const char *type = section->required || section->list ? "\"object\"" : "[\"object\", \"null\"]";
-    fprintf(w->out, "\"type\": %s, \"additionalProperties\": false, \"properties\": {", type);
+    const char *others =
+        schema_is_open(section) ? "{\"type\": [\"string\", \"number\", \"boolean\"]}" : "false";
+    fprintf(w->out, "\"type\": %s, \"additionalProperties\": %s, \"properties\": {", type, others);
     print_properties(w, section, section->keys, &first);
     print_inner(w, section, &first);
     print_properties(w, section, schema_table(section), &first);

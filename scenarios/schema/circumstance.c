@@ -147,12 +147,17 @@ HOLDS(has_products_apart, c->software.layer.separate_projections || is_kda(c) ||
                               c->model.mtp_layers > 0)
 HOLDS(pipelines_tensors, c->software.tensor.pipelines)
 HOLDS(rings, c->layout.context.method == CP_RING || configuration_context_ranks(c).ring > 1)
-/* Does traffic of tensor or context ranks run beside compute that is not its own? */
-static bool overlaps(const struct configuration *c)
+/* Does traffic of tensor ranks by NCCL run beside products? */
+static bool tensors_beside(const struct configuration *c)
 {
     const struct software_tensor *t = &c->software.tensor;
-    return (c->layout.tp > 1 && (t->backward_overlap || t->pipelines)) ||
-           (c->layout.cp > 1 && rings(c));
+    const bool again = t->backward_regather && c->layout.sequence_parallel;
+    return c->layout.tp > 1 && (t->backward_overlap || again) && !configuration_tensor_pipelines(c);
+}
+/* Does what runs beside compute that is not its own cost what the software says? */
+static bool overlaps(const struct configuration *c)
+{
+    return (tensors_beside(c) && !c->gpu.gemm.persistent) || (c->layout.cp > 1 && rings(c));
 }
 
 /* Are there products of operands in this format? */
@@ -343,6 +348,9 @@ const struct circumstance circumstances[NEED_COUNT] = {
     [NEED_HASHED] = {hashes, "with routing adaptive", NULL, false},
     [NEED_APART] = {has_products_apart, "without software.separate_projections", NULL, false},
     [NEED_TENSOR_PIPELINES] = {pipelines_tensors, "without software.tp_pipelines", NULL, false},
+    [NEED_TENSORS_BESIDE] = {tensors_beside,
+                             "where no tensor-parallel traffic of NCCL runs beside GEMMs", NULL,
+                             true},
     [NEED_OVERLAP] = {overlaps, "where tensor- and context-parallel traffic waits for compute",
                       NULL, true},
     [NEED_SOFTWARE_BALANCE] = {software_balances, "where layout.cp_balance is stated", NULL, false},

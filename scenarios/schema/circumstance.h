@@ -96,6 +96,7 @@ enum need {
     /* of the software */
     NEED_APART,
     NEED_TENSOR_PIPELINES,
+    NEED_TENSORS_BESIDE,
     NEED_OVERLAP,
     NEED_SOFTWARE_BALANCE,
     NEED_COUNT

@@ -144,13 +144,15 @@ static const struct idle_row {
      "keeps the output of fused attention once", false},
 
     {"software",
-     "launch_tp_growth tp_pipelines tp_scatter_splits tp_scatter_sms backward_tp_overlap "
-     "backward_regather tp_exposed_host tp_interference record_streams fp8_gathers p2p_scatter",
+     "launch_tp_growth tp_pipelines tp_scatter_splits tp_scatter_sms tp_bulk_sms "
+     "backward_tp_overlap "
+     "backward_regather tp_exposed_host record_streams fp8_gathers p2p_scatter",
      NEED_TENSOR, "is about tensor-parallel ranks", false},
     {"software",
-     "tp_pipelines tp_scatter_splits tp_scatter_sms backward_regather fp8_gathers record_streams",
+     "tp_pipelines tp_scatter_splits tp_scatter_sms tp_bulk_sms backward_regather fp8_gathers "
+     "record_streams",
      NEED_SEQUENCE, "is about all-gathers and reduce-scatters of tensor ranks", false},
-    {"software", "tp_scatter_splits tp_scatter_sms", NEED_TENSOR_PIPELINES,
+    {"software", "tp_scatter_splits tp_scatter_sms tp_bulk_sms", NEED_TENSOR_PIPELINES,
      "is about GEMMs whose result is scattered while they run", false},
     {"software", "tp_overlap_cost", NEED_OVERLAP, "is time lost by overlap", false},
     {"software",
@@ -186,6 +188,7 @@ static const struct idle_row {
     {"cluster.gpu", "gemm_block_cost", NEED_BLOCKS, "is about scales for blocks", false},
     {"cluster.gpu", "block_scaling", NEED_SCALES, "says which scales are taken in 8 bits", false},
     {"cluster.gpu", "transposed_copies", NEED_PLAIN_SCALES, "is about 8-bit copies", false},
+    {"cluster.gpu", "persistent_products", NEED_TENSORS_BESIDE, "is about both at once", false},
     {"cluster.gpu", ATTENTION("flash1"), NEED_FLASH1, "is about attention by flash1", false},
     {"cluster.gpu", ATTENTION("flash2"), NEED_FLASH2, "is about attention by flash2", false},
     {"cluster.gpu", ATTENTION("flash3"), NEED_FLASH3, "is about attention by flash3", false},

@@ -417,6 +417,11 @@ bool schema_is_duration(const struct schema_section *section)
     return section->shorthand && strcmp(section->shorthand, SCHEMA_DURATION) == 0;
 }
 
+bool schema_is_open(const struct schema_section *section)
+{
+    return section->keys.count == 0 && section->table == NULL;
+}
+
 struct params schema_table(const struct schema_section *section)
 {
     return (struct params){section->table, section->table ? *section->table_count : 0};

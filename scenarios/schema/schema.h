@@ -89,6 +89,7 @@ enum section {
     SECTION_LESSON_QUESTIONS,
     SECTION_COST,
     SECTION_RUN, /* from here on: schema_job.c */
+    SECTION_EXPECT,
     SECTION_FAILURES,
     SECTION_FAILURE_DETECT,
     SECTION_FAILURE_REPAIR,
@@ -140,6 +141,8 @@ struct params schema_join(struct arena *arena, struct params a, struct params b)
 /* Does any key choose from this family? */
 bool schema_chooses(enum family family);
 bool schema_is_duration(const struct schema_section *section);
+/* Has it no keys of its own? Then it takes any word by any key, and whoever reads it knows them. */
+bool schema_is_open(const struct schema_section *section);
 /* The link that a choice of perturbations.links.link means. */
 enum link_kind schema_link_kind(int choice);
 struct params schema_table(const struct schema_section *section);

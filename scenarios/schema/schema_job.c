@@ -188,6 +188,18 @@ static const struct param link_start_params[] = {MEAN("5min"), LAW, SHAPE, SHELT
 
 const struct schema_section schema_job_sections[SECTION_COUNT - SECTION_RUN] = {
     JOB(RUN) = PLAIN("run", "Weeks of training with failures, instead of one step.", run_params),
+    JOB(EXPECT) = {"expect",
+                   "What must hold of the results of `orrery run`, which ends with exit code "
+                   "6 where it does not: keys of its JSON document (a unit at their end may "
+                   "be left out), each with a value, or bounds in quotes, as in "
+                   "{fits: true, mfu: \">= 40%\", step_time: \"> 2s, <= 3s\"}. A bound of three "
+                   "digits or more is compared at as many digits, a shorter one exactly.",
+                   false,
+                   false,
+                   NULL,
+                   {NULL, 0},
+                   NULL,
+                   NULL},
     JOB(FAILURES) = {"failures",
                      "Causes of failures: what fails, how often, and with which effect.", false,
                      true, NULL, KEYS(failure_params), NULL, NULL},

@@ -103,7 +103,7 @@ recovery: {policy: hot-spare, spares: 2, repair: 8h,
   restart: {detect: {mean: 2min, law: exponential}, start: 5min, communicators: {mean: 20s, sheltered: true}}}
 cost: {gpu_hour: 2.5USD, storage_tb_month: 20USD}
 END2
-    sed -e "s/^run:.*/run: {duration: 20d, steps: 1400000, maintenance_every: 5d, maintenance: 2h}/" \
+    sed -e "s/^run:.*/run: {duration: 22d, steps: 1400000, maintenance_every: 5d, maintenance: 2h}/" \
         -e "/^failures/,\$d" weeks.yaml >mixed.yaml
     cat >>mixed.yaml <<'END2'
 failures:

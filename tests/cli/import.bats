@@ -351,6 +351,9 @@ END
     expect 0 "$ORRERY" import mllog result_0.txt --config config_DGXH100_1x8x4.sh --gpu h100-80gb-sxm
     shows "# start-up    60.000 s   init_start to init_stop"
     shows "# step time   2.75 s   median of 2 blocks without evaluation" # (3 + 2.5) / 2
+    shows "# training    27.000 s   run_start to run_stop"
+    shows "# status      success"
+    lacks 'left out\|fp8_attention\|cuda_graphs\|ends_count' out
     shows "5.81818 samples/s, 47662.5 tokens/s, 5957.82 tokens/s/GPU"    # 16 / 2.75, x 8192, / 8
     shows "  tp: 2                            # config_common.sh:1, TP"
     shows "  global_batch: 16                 # result_0.txt:4"
@@ -382,10 +385,43 @@ END
     shows "# throughput  8 samples/s, 65536 tokens/s"
 }
 
+@test "what a log of MLPerf Training lacks, and what its software is told, is said" {
+    # Without init_stop a start ends where the run begins; throughput alone: 16 / 4 = 4 s a step.
+    mllog result_0.txt 16
+    sed -i '/init_stop/d; /block_/d; /run_stop/d' result_0.txt
+    echo ':::MLLOG {"time_ms": 1750000070000, "key": "tracked_stats", "value": {"throughput": 4}}' >>result_0.txt
+    echo ':::MLLOG {"time_ms": 1750000071000, "key": "block_start", "value": 0, "metadata": {"step": 1}}' >>result_0.txt
+    echo ':::MLLOG {"time_ms": 1750000000000, "key": "power_reading", "value": 9000}' >>result_0.txt
+    expect 0 "$ORRERY" import mllog result_0.txt
+    shows "# start-up    60.000 s   init_start to run_start, as init_stop is not logged"
+    shows "# training    not said   run_start to run_stop"
+    shows "# status      no run_stop: the log ends before the run"
+    shows "# step time   4 s   median of 1 values of throughput"
+    shows "# throughput  4 samples/s, 32768 tokens/s"
+    shows "# power       its readings are left out: they are of one node"
+    shows "# left out    1 start or end of blocks without the other"
+    shows "# software: not said"
+    # One end alone counts for nothing; each graph and a format that is off are told.
+    mllog result_1.txt 16
+    sed -i '/run_stop/d' result_1.txt
+    echo 'TP=1 ASYM_PP_LOSS=1 LAYER_CUDA_GRAPH=1 FP8_DPA=0' >config_a.sh
+    expect 0 "$ORRERY" import mllog result_1.txt --config config_a.sh
+    shows "# status      no run_stop: the log ends before the run"
+    shows "  cuda_graphs: layer"
+    shows "  fp8_attention: false"
+    lacks "ends_count" out
+    echo 'TP=1 ASYM_PP_LOSS=1 ASYM_PP_EMBED=1 FP8_DPA=0 OVERWRITTEN_NUM_LAYERS=16' >config_b.sh
+    expect 0 "$ORRERY" import mllog result_1.txt --config config_b.sh
+    shows "  ends_count: true"
+    shows "  fp8_attention: false"
+    shows "  layers: 16"
+    lacks "cuda_graphs" out
+}
+
 @test "a measured run is a row that validate reads" {
     mllog result_0.txt 16
     echo 'TP=2 PP=1 CP=1 MINIBS=4 MBS=2 DGXNGPU=8 DGXNNODES=1 FP8=True FP8_RECIPE=delayed USE_DIST_OPTIMIZER=True' >config_a.sh
-    echo 'SEQ_PARALLEL=1 ASYM_PP_EMBED=1 ASYM_PP_LOSS=True FULL_CUDA_GRAPH=1 FP8_DPA=1' >>config_a.sh
+    echo 'SEQ_PARALLEL=1 ASYM_PP_EMBED=1 ASYM_PP_LOSS=True FULL_CUDA_GRAPH=1 LAYER_CUDA_GRAPH=1 FP8_DPA=1' >>config_a.sh
     expect 0 "$ORRERY" import mllog result_0.txt --config config_a.sh --gpu h100-80gb-sxm --row
     cp out row.csv
     cell() { awk -F, -v name="$1" 'NR == 1 {for (i = 1; i <= NF; i++) if ($i == name) c = i; n = NF} NR == 2 {print NF == n ? $c : "width"}' row.csv; }
@@ -422,7 +458,7 @@ END
     said "short.txt: --row needs what is not said: the sequence length"
     # Each number at its own column: no two are the same.
     echo 'TP=3 PP=4 VP=5 CP=6 EP=2 DGXNNODES=18 DGXNGPU=8 MINIBS=7 MBS=7 LAYER_CUDA_GRAPH=1 FP8_RECIPE=mxfp8' >config_d.sh
-    echo 'ASYM_PP_EMBED=1 SEQ_PARALLEL=False USE_DIST_OPTIMIZER=False LORA_DIM=32' >>config_d.sh
+    echo 'ASYM_PP_EMBED=1 SEQ_PARALLEL=False USE_DIST_OPTIMIZER=False LORA_DIM=32 FP8_DPA=0' >>config_d.sh
     mllog lora.txt 14
     sed -i 's/llama31_8b/llama2_70b_lora/; s/1xDGXH100/18xDGXH100/' lora.txt
     expect 0 "$ORRERY" import mllog lora.txt --config config_d.sh --gpu h100-80gb-sxm --row
@@ -434,6 +470,53 @@ END
     [ "$(cell tokens_per_s_per_gpu)" = "$(awk 'BEGIN {printf "%.10g", 14 * 8192 / 2.75 / 144}')" ]
     [ "$(cell stated)" = "software.fp8_recipe=mxfp8;software.cuda_graphs=layer;training.adapter=lora;training.adapter_rank=32" ]
     expect 2 "$ORRERY" import topo result_0.txt --row
+    # Experts and layers as they ran: 256 routed, 8 a token, 1 shared, 3 dense layers first.
+    echo 'TP=1 PP=1 CP=1 EP=8 DGXNNODES=1 DGXNGPU=8 MINIBS=2 OVERWRITTEN_NUM_LAYERS=10' >config_e.sh
+    mllog 'a"b,c.txt' 16
+    sed -i 's/llama31_8b/deepseek_v3_671b/' 'a"b,c.txt'
+    expect 0 "$ORRERY" import mllog 'a"b,c.txt' --config config_e.sh --gpu h100-80gb-sxm --row
+    cp out row.csv
+    [ "$(cell row_id) $(cell cite) $(cell layers) $(cell ep)" = "a_b_c a b c.txt 10 8" ]
+    [ "$(cell experts) $(cell experts_per_token) $(cell moe_ffn_hidden) $(cell shared_experts) $(cell dense_layers)" = "256 8 2048 1 3" ]
+}
+
+@test "a log whose step times, status or platform speak against it" {
+    mllog result_0.txt 16
+    echo 'TP=2 PP=1 CP=1 MINIBS=4 DGXNGPU=8 DGXNNODES=1' >config_a.sh
+    row() { "$ORRERY" import mllog "$1" --config config_a.sh --gpu "${2:-h100-80gb-sxm}" --row "${@:3}"; }
+    expect 0 row result_0.txt
+    lacks "quality noisy" err
+    grep -q "result_0,mllog,result_0.txt,ok,clean,2.75," out
+    # Ten times less by what is tracked than by the blocks.
+    sed '$i :::MLLOG {"time_ms": 1750000087000, "key": "tracked_stats", "value": {"train_step_time": 0.275}}' result_0.txt >tenth.txt
+    expect 3 row tenth.txt
+    said "tenth.txt:12: a step takes 0.275 s by train_step_time (median of 1, to this line) and 2.75 s by blocks (median of 2, to line 11)"
+    [ ! -s out ]
+    # A run that did not succeed: its steps are noisy.
+    sed 's/success/aborted/' result_0.txt >aborted.txt
+    expect 0 row aborted.txt
+    grep -q "aborted,mllog,aborted.txt,ok,noisy,2.75," out
+    said "aborted.txt: quality noisy, as the status of its run_stop is aborted"
+    sed '/run_stop/d' result_0.txt >cut.txt
+    expect 0 row cut.txt
+    grep -q "cut,mllog,cut.txt,ok,noisy,2.75," out
+    said "cut.txt: quality noisy, as there is no run_stop"
+    sed 's/"status": "success"/"a": 1/' result_0.txt >silent.txt
+    expect 0 row silent.txt
+    said "silent.txt: quality noisy, as its run_stop has no status"
+    # The platform names the card of the run.
+    expect 3 row result_0.txt b200-180gb-sxm
+    said "result_0.txt:3, submission_platform 1xDGXH100: 'H100' (h100-80gb-sxm in the catalogue) is not b200-180gb-sxm"
+    said "--other-card takes it"
+    [ ! -s out ]
+    expect 0 row result_0.txt b200-180gb-sxm --other-card
+    said "warning: "
+    grep -q ",b200-180gb-sxm," out
+    sed 's/1xDGXH100/1xsomewhere/' result_0.txt >nowhere.txt
+    expect 0 row nowhere.txt b200-180gb-sxm
+    sed 's/1xDGXH100/1xNVL_GB200/' result_0.txt >rack.txt
+    expect 3 row rack.txt b200-180gb-sxm
+    expect 0 row rack.txt gb200-186gb
 }
 
 @test "a log that contradicts its configuration, or is none, is refused" {
@@ -514,4 +597,100 @@ END
     expect 0 "$ORRERY" import dcgm samples.txt --gpus 8 --start 2026-11-01 --end 2026-11-11 --merge 30s
     shows "# 2 failures in 10d"
     shows 'cause: "GPU system processor", unit: gpu'
+}
+
+@test "a launch of Megatron-LM becomes a scenario that runs, and writes the same launch again" {
+    cat >train.sh <<'END'
+GPUS=8
+torchrun --nproc-per-node $GPUS pretrain_gpt.py --num-layers 4 --hidden-size 1024 --num-attention-heads 16 \
+    --seq-length 2048 --micro-batch-size 1 --global-batch-size 32 --bf16 --vocab-size 32000 \
+    --tensor-model-parallel-size $TP --use-distributed-optimizer --not-known 4
+END
+    expect 3 "$ORRERY" import megatron train.sh --gpu h100-80gb-sxm
+    grep -qF -- 'train.sh:4: --tensor-model-parallel-size: $TP: it has no value; --set TP=VALUE says it' err
+    expect 0 "$ORRERY" import megatron train.sh --gpu h100-80gb-sxm --set TP=2 --output own.yaml
+    grep -qF -- "warning: 1 not known here, and left out: not-known" err
+    grep -q "^  dp: 4$" own.yaml
+    expect 0 "$ORRERY" run own.yaml --no-db
+    shows "tp 2 x pp 1 x dp 4, zero-1"
+    "$ORRERY" export own.yaml --launch megatron >one.sh 2>/dev/null
+    expect 0 "$ORRERY" import megatron - --gpu h100-80gb-sxm <one.sh
+    cp out two.yaml
+    "$ORRERY" export two.yaml --launch megatron >two.sh 2>/dev/null
+    cmp <(grep -v ^STEPS= one.sh) <(grep -v ^STEPS= two.sh) # which tokens say in the second
+    echo "title: mine" >mine.yaml
+    expect 1 "$ORRERY" import megatron train.sh --set TP=2 --output mine.yaml
+    expect 3 "$ORRERY" import megatron train.sh --set TP=2 --gpus 9
+    grep -qF -- "9 GPUs do not divide by tp 2" err
+    expect 2 "$ORRERY" import megatron train.sh --row
+    expect 3 "$ORRERY" import megatron train.sh --set 2=TP
+    grep -qF -- "--set 2=TP" err
+}
+
+@test "a configuration of torchtitan becomes a scenario that runs" {
+    printf '[model]\nname = "llama3"\nflavor = "8B"\n[training]\nlocal_batch_size = 1\nseq_len = 8192\n' >own.toml
+    printf '[activation_checkpoint]\nmode = "full"\n[compile]\nenable = true\n' >>own.toml
+    expect 0 "$ORRERY" import torchtitan own.toml --gpu h100-80gb-sxm --gpus 8
+    shows "  preset: llama3-8b                  # own.toml:3, --model.flavor"
+    cp out own.yaml
+    expect 0 "$ORRERY" run own.yaml --no-db
+    shows "tp 1 x pp 1 x dp 8, fsdp, recompute full"
+    expect 3 "$ORRERY" import torchtitan own.toml
+    grep -qF "global_batch_size is not said" err
+}
+
+@test "an execution of Calculon, its model and its system become a scenario that runs" {
+    echo '{"num_procs": 16, "tensor_par": 4, "pipeline_par": 2, "data_par": 2, "tensor_par_net": 0, "batch_size": 16,
+"microbatch_size": 1, "datatype": "float16", "optimizer_sharding": true, "training": true, "mine": 1}' >run.json
+    echo '{"hidden": 1024, "feedforward": 4096, "seq_size": 1024, "attn_heads": 16, "attn_size": 64, "num_blocks": 8}' >llm.json
+    echo '{"matrix": {"float16": {"tflops": 250}}, "mem1": {"GiB": 48, "GBps": 1500}, "mem2": {"GiB": 64, "GBps": 20},
+"networks": [{"bandwidth": 200, "size": 8}, {"bandwidth": 20, "efficiency": 0.8, "size": 512}]}' >system.json
+    expect 0 "$ORRERY" import calculon run.json --model llm.json --system system.json --output own.yaml
+    grep -qF "warning: run.json:2, mine: not known here, and left out" err
+    expect 0 "$ORRERY" run own.yaml --no-db
+    shows "16 x custom in 2 x custom"
+    shows "dense fp16 peak of 250 TFLOP/s"
+    shows "tp 4 x pp 2 x dp 2, zero-1"
+    expect 0 "$ORRERY" import calculon run.json --model llm.json --gpu h100-80gb-sxm
+    shows "  gpu: h100-80gb-sxm"
+    expect 2 "$ORRERY" import calculon run.json
+    grep -qF "needs --model FILE" err
+    expect 1 "$ORRERY" import calculon run.json --model none.json
+    expect 2 "$ORRERY" import megatron run.json --model llm.json
+}
+
+@test "a configuration of DeepSpeed becomes a scenario that runs, and a script of it the same script again" {
+    echo '{"train_batch_size": 16, "train_micro_batch_size_per_gpu": 1, "bf16": {"enabled": true}, "zero_optimization": {"stage": 3}}' >ds.json
+    expect 0 "$ORRERY" import deepspeed ds.json --model gpt2-1.5b --gpu h100-80gb-sxm --gpus 8 --output own.yaml
+    expect 0 "$ORRERY" run own.yaml --no-db --set training.sequence=1024
+    shows "tp 1 x pp 1 x dp 8, zero-3"
+    expect 3 "$ORRERY" import deepspeed ds.json --model gpt2-1.5b --gpus 32
+    grep -qF "ds.json:1: train_batch_size: 16 sequences are not microbatches of 1" err
+    "$ORRERY" export "$SCENARIOS/hello-8-gpus.yaml" --launch deepspeed >one.sh 2>/dev/null
+    expect 0 "$ORRERY" import deepspeed one.sh --gpu h100-80gb-sxm --output two.yaml
+    "$ORRERY" export two.yaml --launch deepspeed --set model.vocabulary=50257 >two.sh 2>/dev/null
+    cmp <(grep -v '^#\|^STEPS=\|^MODEL=' one.sh) <(grep -v '^#\|^STEPS=\|^MODEL=' two.sh)
+}
+
+@test "a YAML of nanotron becomes a scenario that runs" {
+    printf 'parallelism: {dp: 2, pp: 2, tp: 2, pp_engine: 1f1b, tp_mode: REDUCE_SCATTER}\ntokens: {sequence_length: 1024, micro_batch_size: 1, ' >n.yaml
+    printf 'batch_accumulation_per_replica: 4}\noptimizer: {zero_stage: 1}\nmodel: {model_config: {hidden_size: 1024, intermediate_size: 2816, ' >>n.yaml
+    printf 'num_attention_heads: 16, num_hidden_layers: 8, vocab_size: 32000}}\n' >>n.yaml
+    expect 0 "$ORRERY" import nanotron n.yaml --gpu h100-80gb-sxm --output own.yaml
+    expect 0 "$ORRERY" run own.yaml --no-db
+    shows "tp 2 (sequence parallel) x pp 2 x dp 2, zero-1, recompute none"
+    expect 3 "$ORRERY" import nanotron n.yaml --gpus 16
+    grep -qF "makes 8 ranks, not 16 (--gpus)" err
+}
+
+@test "a resolved YAML of NeMo becomes a scenario that runs" {
+    printf 'trainer: {num_nodes: 1, devices: 8, precision: bf16}\nmodel: {micro_batch_size: 1, global_batch_size: 16, encoder_seq_length: 1024, ' >n.yaml
+    printf 'num_layers: 8, hidden_size: 1024, num_attention_heads: 16, tensor_model_parallel_size: 2, tokenizer: {type: GPT2BPETokenizer}, ' >>n.yaml
+    printf 'optim: {name: distributed_fused_adam}, kv_channels: %s}\n' null >>n.yaml
+    expect 0 "$ORRERY" import nemo n.yaml --gpu h100-80gb-sxm --output own.yaml
+    expect 0 "$ORRERY" run own.yaml --no-db
+    shows "tp 2 x pp 1 x dp 4, zero-1, recompute none"
+    sed -i "s/kv_channels: null/kv_channels: '\${.x}'/" n.yaml
+    expect 3 "$ORRERY" import nemo n.yaml --gpu h100-80gb-sxm
+    grep -qF "model.kv_channels: is not resolved" err
 }

@@ -373,7 +373,7 @@ written() {
     weeks="$SCENARIOS/weeks/async-vs-sync.yaml"
     written pfs
     shows "--async-save"
-    said "is 10.0 min of work in simulated steps of 10.0 s: the interval of the scenario"
+    said "is 10.2 min of work in simulated steps of 10.7 s: the interval of the scenario"
     written pfs --set checkpoint.interval=1h
     written pfs --set checkpoint.interval=1s
     shows "SAVE_EVERY=\${SAVE_EVERY:-1}"

@@ -26,6 +26,33 @@ plan() { "$ORRERY" plan "$@"; }
     [ "$(jq .step_time_s out)" = "$promised" ]
 }
 
+@test "plan: leaders say in how many draws they fit, as 'run --uncertainty' does, and surer ones lead" {
+    experts="--model qwen3-30b-a3b --set model.layers=16 --gpu h100-80gb-sxm --gpus 16 --global-batch 128"
+    # shellcheck disable=SC2086
+    expect 0 plan $experts --json
+    jq -e '.layouts | all(.fits_draws == 64 and .fits_ratio >= 0 and .fits_ratio <= 1)' out
+    jq -e '(.layouts | min_by(.step_time_s)) as $fastest | .layouts[.fastest_rank - 1] == $fastest
+        and .fastest_rank > 1 and $fastest.fits_ratio < 0.9 and .layouts[0].fits_ratio > $fastest.fits_ratio' out
+    rank=$(jq '.fastest_rank | floor' out)
+    told=$(jq .layouts[0].fits_ratio out)
+    # shellcheck disable=SC2086
+    expect 0 plan $experts
+    shows "fits: share of 64 draws of the figures of memory"
+    shows "the shortest step: $rank, which fits in"
+    sed -n '/^To run it: /,$p' out |
+        sed 's/^To run it: orrery/"$ORRERY"/; s/ --db [^ ]*/ --no-db --json --uncertainty 64/' >draws.sh
+    expect 0 bash draws.sh
+    jq -e --argjson told "$told" '.uncertainty.fits_ratio - $told | fabs <= 0.125' out
+    # Figures that the scenario states are exact: all or nothing, and it is said.
+    exact=(--set cluster.gpu.context=500MB --set software.communicator=100MB --set software.loss_memory_bytes=12)
+    # shellcheck disable=SC2086
+    expect 0 plan $little --software megatron "${exact[@]}" --json
+    jq -e 'all(.layouts[]; .fits_ratio == 1 and .fits_draws == 0)' out
+    # shellcheck disable=SC2086
+    expect 0 plan $little --software megatron "${exact[@]}"
+    shows "fits: no figure of memory is uncertain here"
+}
+
 @test "plan: the document adds up, and threads change nothing" {
     # shellcheck disable=SC2086
     expect 0 plan $small --threads 1 --json
@@ -451,7 +478,7 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
     # shellcheck disable=SC2086
     expect 4 plan $machine --gpus 64 --global-batch 128 --deadline 60d
     shows "no number of GPUs that divides this batch keeps it"
-    shows "the soonest, 128, take 142 d"
+    shows "the soonest, 128, take 147 d"
     # shellcheck disable=SC2086
     expect 4 plan $machine --gpus 64 --global-batch 64 --deadline 60d
     shows "no more GPUs divide this batch in whole nodes"

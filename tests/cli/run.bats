@@ -291,8 +291,10 @@ YAML
     shows "own error: no measurement of this software on this card"
     grep -Eq '"measured": "[0-9]+ measured steps? of this software on this card; the nearest, [^ ]+ \([0-9]+ GPUs\), is predicted [0-9]+ % too (fast|slow); the largest has [0-9]+ GPUs"' near.json
     grep -q '"measured": "no measurement of this software on this card ([0-9]* on other cards); the nearest, ' far.json
+    "$ORRERY" run "$hello" --no-db --uncertainty 2 --json --set software=nemo --set cluster.gpu=mi300x-192gb >other.json
+    grep -q '"measured": "no measured step is on a card of this maker (AMD); no measurement of this software on this card ([0-9]* on ' other.json
     # shellcheck disable=SC2059
-    [ "$(sql :memory: "select $(printf "$own" near) < $(printf "$own" far)")" = 1 ]
+    [ "$(sql :memory: "select $(printf "$own" near) <= $(printf "$own" far) and $(printf "$own" far) < $(printf "$own" other)")" = 1 ]
 }
 
 @test "run --against and --uncertainty: what does not go together" {
@@ -341,7 +343,7 @@ END
     shows "no errors, 0 warnings"
     expect 0 "$ORRERY" run "$main" --no-db --set layout.recompute=full
     said "warning: layout.recompute: costs 3"
-    said "with layout.recompute=none, which fits, a step takes 34."
+    said "with layout.recompute=none, which fits, a step takes 37."
     expect 0 "$ORRERY" check "$main" --set layout.tp=16 --set layout.pp=1
     said "warning: layout.tp: costs"
     said "with layout.tp=8 layout.pp=2, which fits"
@@ -351,12 +353,14 @@ END
     shows "layout.recompute: costs"
     # check tries all that could be dear, run what its own step makes probable
     costs() { grep -o 'layout[^ ]*: costs.*' err | sort; }
-    expect 0 "$ORRERY" run "$main" --no-db --set layout.recompute=full
-    costs >of_run
-    expect 0 "$ORRERY" check "$main" --set layout.recompute=full
-    costs >of_check
-    [ -z "$(comm -23 of_run of_check)" ]
-    [ "$(comm -13 of_run of_check | grep -c "^layout.tp: costs")" = 1 ]
+    for scenario in "$main" "$hello"; do
+        expect 0 "$ORRERY" run "$scenario" --no-db --set layout.recompute=full
+        costs >of_run
+        expect 0 "$ORRERY" check "$scenario" --set layout.recompute=full
+        costs >of_check
+        [ -z "$(comm -23 of_run of_check)" ]
+    done
+    [ "$(comm -13 of_run of_check | grep -c "^layout.*: costs")" = 1 ]
     [ "$(sqlite3 priced.db "select count(*) from message where severity = 'warning' and text like 'layout.recompute: costs%'")" = 1 ]
 }
 
@@ -463,6 +467,38 @@ YAML
     flops=$(jq '.step_time_s * .mfu * 0.99' out)
     jq -e '.mfu > 1.5 * .causal_mfu' out
     expect 0 "$ORRERY" run own.yaml --no-db --measured "step=${flops}s"
+}
+
+@test "run and plan --measured: steps of one scenario that contradict each other widen, one outside is told" {
+    local command before wide near own
+    ends() { jq -r '[.uncertainty.step_time_s.p10, .uncertainty.step_time_s.p90] | (.[1] / .[0] | log)' out; }
+    write_own
+    cp own.yaml other.yaml
+    sed -i 's/global_batch: 512/global_batch: 256/' other.yaml
+    expect 0 "$ORRERY" run own.yaml --no-db --json --uncertainty=8
+    before=$(ends)
+    own=$(jq .step_time_s out)
+    expect 0 "$ORRERY" run own.yaml --no-db --json --uncertainty=8 --measured other.yaml:step=3.7s --measured other.yaml:step=3.75s
+    near=$(ends)
+    lacks "steps scatter by" err
+    expect 0 "$ORRERY" run own.yaml --no-db --json --uncertainty=8 --measured other.yaml:step=5.5s --measured other.yaml:step=2.6s
+    wide=$(ends)
+    jq -ne "$near < $before and $wide > 3 * $before"
+    for command in "run own.yaml --no-db" "plan own.yaml"; do
+        # shellcheck disable=SC2086
+        expect 0 "$ORRERY" $command --measured step=11s --measured step=5s --measured step=8s
+        said "--measured step=5s: below P0.01 of what 11.0 s, measured of the same scenario, leaves: steps scatter by"
+        said "these by 40 %, which the interval takes"
+        lacks "step=8s: .*leaves" err
+        said "--measured step=11s: "
+        # shellcheck disable=SC2086
+        expect 0 "$ORRERY" $command --measured "step=$(jq -n "$own * 1.05")s"
+        lacks "standard errors" err
+        # shellcheck disable=SC2086
+        expect 0 "$ORRERY" $command --measured "step=$(jq -n "$own * 1.25")s"
+        said "standard errors from the forecast of that scenario"
+        grep -Eq "at P99\.[0-9]+, |above P99\.99, " err
+    done
 }
 
 @test "run and plan --measured: the interval is around the step beside it, and hangs on what is said" {

@@ -34,21 +34,6 @@ between() { # LEAST MOST FILE
     between 85 96 sources
 }
 
-@test "the manual page is the help of every command, and scdoc takes it" {
-    command -v scdoc >/dev/null || skip "scdoc is not installed"
-    page="$BATS_TEST_DIRNAME/../../docs/man"
-    expect 0 "$page" "$ORRERY"
-    cp out page.scd
-    scdoc <page.scd >page.1
-    grep -q '^.TH "orrery" "1"' page.1
-    for command in $("$ORRERY" doctor | sed -n 's/^  can  *//p'); do
-        grep -qi "^.SH ORRERY $command\$" page.1
-        "$ORRERY" "$command" --help | while read -r line; do
-            grep -qF -- "$line" page.scd || { echo "the page lacks: $line"; exit 1; }
-        done
-    done
-}
-
 @test "who takes longer than two seconds says that it is at work, whatever it does" {
     slowly() { sleep "${1:-2.7}"; cat "$hello"; }
     unset ORRERY_PROGRESS

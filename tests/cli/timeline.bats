@@ -83,9 +83,9 @@ as_the_breakdown() {
 }
 as_the_run() {
     local faults
-    faults=$(sql "$db" "with i as (select cause, sum(dur) / 1e9 / (select count(*) from rank) as seconds from idle group by cause)
+    faults=$(sql "$db" "with r as (select count(*) as ranks from rank), i as (select cause, sum(dur) / 1e9 / ranks as seconds, 1.0 * count(*) / ranks as spans from idle, r group by cause)
         select printf('%s: %.9f s of the mean rank, %.9f idle', part, b.seconds, coalesce(i.seconds, 0)) from breakdown b left join i on i.cause = b.part
-        where part not in ('compute', 'recompute', 'optimizer', 'straggler') and abs(b.seconds - coalesce(i.seconds, 0)) > 1e-9 + 1e-6 * b.seconds")
+        where part not in ('compute', 'recompute', 'optimizer', 'straggler') and abs(b.seconds - coalesce(i.seconds, 0)) > 1e-9 * (1 + coalesce(i.spans, 0))")
     [ -z "$faults" ] || { echo "not as the run: $faults"; return 1; }
 }
 tiles() {

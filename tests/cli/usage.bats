@@ -204,6 +204,31 @@ load helper
     [ "$(sqlite3 :memory: "select json_extract(readfile('out'), '\$.schema')")" = orrery.doctor/1 ]
 }
 
+@test "schema --commands lists every command, and every option with the words of its --help" {
+    expect 0 "$ORRERY" schema --commands
+    cp out commands.json
+    [ "$(jq -r .schema out)" = orrery.commands/1 ]
+    "$ORRERY" --help | sed -n '/^usage:/,/^  --version/s/^  \([a-z][a-z]*\)  *[^ ].*/\1/p' >names
+    jq -r '.commands[].name' commands.json | diff names -
+    while read -r name; do
+        jq -r --arg name "$name" '.commands[] | select(.name == $name)' commands.json >row
+        "$ORRERY" "$name" --help >help
+        awk -F '  +' '/^  -/ {print $2}' help >wanted
+        jq -r '.options[] | [.name, .value // empty] | join(" ")' row | diff wanted -
+        grep -qxF "usage: orrery $name$(jq -r '.positional // empty | " " + .' row) [OPTION]..." help
+        tr -s ' \n' '  ' <help >flat
+        jq -r '.options[] | .doc + (if .usual then " (" + .usual + ")" else "" end) +
+            (if .choices then ": " + (.choices | join(", ")) else "" end)' row >sentences
+        while IFS= read -r sentence; do grep -qF -- "$sentence" flat || { echo "$name: $sentence"; false; }; done <sentences
+    done <names
+    [ "$(jq -c '.commands[] | select(.name == "run") | .options[] | select(.repeats) | .name' out | tr -d '\n')" = '"--set""--measured"' ]
+    [ "$(jq -r '.commands[] | select(.name == "run") | .options[] | select(.name == "--detail") | .type' out)" = choice ]
+    [ "$(jq -r '.commands[] | select(.name == "run") | .options[] | select(.name == "--uncertainty") | .type' out)" = maybe ]
+    jq -e '.commands[] | select(.name == "run") | .conflicts[] | select(.one == "--no-db" and .other == "--db")' out >pair
+    expect 2 "$ORRERY" schema --commands --markdown
+    said "give one of them"
+}
+
 @test "a software profile with a history shows it, in text and in JSON" {
     expect 0 "$ORRERY" list software nemo --json
     facts() { sqlite3 :memory: "select $1 from json_each(readfile('out'), '\$.rows[0].history')"; }

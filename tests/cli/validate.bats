@@ -381,22 +381,29 @@ SQL
     expect 2 "$ORRERY" validate few.csv --uncertainty=100000
 }
 
-@test "a fact that the source states goes before its column; one without a key is not told; a broken list is refused" {
+@test "a fact that the source states goes before its column; one without a key is counted; a wrong key and a broken list are refused" {
     steps="$BATS_TEST_DIRNAME/../validation/steps.csv"
     stated() { # FACTS
         awk -F, -v OFS=, -v facts="$1" 'NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i; print; next}
             $at["source"] == "dgxc" && $at["gpus"] == 64 && $at["pp"] > 1 && !n++ {
                 $at["row_id"] = "said"; $at["recompute"] = "none"; $at["stated"] = facts; print}' "$steps" >said.csv
     }
-    stated 'layout.recompute=full;software.bucket=75MB;software.nobody_knows=7;model.experts_nowhere.x=1'
+    stated 'layout.recompute=full;software.bucket=75MB;software.vboost=1'
     expect 0 "$ORRERY" validate said.csv --explain said
     grep -Eq '^  recompute: full +# column stated$' out
     grep -Eq '^  bucket: 75MB +# column stated$' out
     [ "$(grep -c 'recompute:' out)" = 1 ]
-    ! grep -q 'nobody_knows\|nowhere' out || false
+    shows "# column stated, without a key here: software.vboost=1"
     cp out said.yaml
     expect 0 "$ORRERY" check said.yaml
     "$ORRERY" validate said.csv --json >with.json
+    expect 0 "$ORRERY" validate said.csv
+    shows "stated, without a key of the scenario language: software.vboost (1) (rows)"
+    stated 'software.cuda_graph=full'
+    expect 0 "$ORRERY" validate said.csv
+    shows "refused: column stated: software.cuda_graph: no key 'cuda_graph'; did you mean 'cuda_graphs'?"
+    shows "refused 1 of 1 row: cells (1)"
+    lacks "without a key of the scenario" out
     stated ''
     "$ORRERY" validate said.csv --json >without.json
     slower="select json_extract(readfile('with.json'), '\$.rows[0].predicted') > 1.1 * json_extract(readfile('without.json'), '\$.rows[0].predicted')"
@@ -426,4 +433,12 @@ SQL
     grep -q 'chosen.*training.attention: cudnn' out
     grep -q 'layout.recompute: none (it fits without)' out
     grep -Eq 'layout.microbatch: [0-9]+ \(fastest of [0-9]+ that fit with 3 % of memory to spare\)' out
+}
+
+@test "the page of CUDA graphs gives the errors of the program" {
+    page="$BATS_TEST_DIRNAME/../../docs/models/graphs.md"
+    expect 0 "$ORRERY" validate "$BATS_TEST_DIRNAME/../validation/steps.csv" --where model=Llama-3.1-8B --source mlperf_training --csv
+    of() { awk -F, -v row="$1" '$1 == row && $4 == "step_time" {printf "%.1f", 100 * $7}' out; }
+    told="Llama 3.1 8B on 512 GB200 $(of mlperf-v5.1-tyche_512-llama-3.1-8b) % slow and on 72 $(of mlperf-v5.1-tyche_72-llama-3.1-8b) % slow"
+    tr '\n' ' ' <"$page" | grep -qF "$told" || { echo "$page lacks: $told"; return 1; }
 }

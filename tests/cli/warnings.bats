@@ -90,7 +90,7 @@ END
 model: nemotron-3-ultra-550b-a55b
 cluster: {gpu: gb200-186gb, gpus: 576}
 training: {global_batch: 2304}
-layout: {pp: 2, cp: 1, ep: 32, etp: 1, microbatch: 1, schedule: 1f1b, recompute: none}
+layout: {pp: 2, cp: 1, ep: 32, etp: 1, microbatch: 1, schedule: 1f1b, recompute: none, dispatch: deepep}
 END
     expect 0 "$ORRERY" check bare.yaml
     shows "layout.tp: 4 ("
@@ -132,8 +132,8 @@ END
     local -a sets=()
     for set in model.{linear_chunk,linear_conv,linear_heads,linear_head_size,linear_key_heads,linear_key_size,moe_latent,q_rank}=2 \
         software.{math_mask_bytes,math_forward_bytes,math_backward_bytes,cp_merge_forward_bytes,cp_merge_backward_bytes,sparse_time,scan_time}=0.5 \
-        software.{tp_overlap_cost,tp_interference,input_gradient_bytes,launch_tp_growth}=0.5 \
-        software.{tp_scatter_sms,tp_scatter_splits,gather_parts,fsdp_prefetch}=2; do
+        software.{tp_overlap_cost,input_gradient_bytes,launch_tp_growth}=0.5 \
+        software.{tp_scatter_sms,tp_scatter_splits,gather_parts,fsdp_prefetch,cp_gradient_bytes}=3; do
         sets+=(--set "$set")
     done
     for line in "run --no-db" "study --no-db" check memory; do

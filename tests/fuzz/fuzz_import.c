@@ -5,10 +5,17 @@
 #include <string.h>
 
 #include "scenarios/import/chakra/chakra_tasks.h"
+#include "scenarios/import/configured/nanotron.h"
+#include "scenarios/import/configured/nemo.h"
 #include "scenarios/import/failures/failure_fit.h"
+#include "scenarios/import/launched/launched_deepspeed.h"
+#include "scenarios/import/launched/launched_megatron.h"
+#include "scenarios/import/launched/launched_torchtitan.h"
 #include "scenarios/import/machine/nccl_tests.h"
 #include "scenarios/import/machine/node_topology.h"
 #include "scenarios/import/mllog/mllog_layout.h"
+#include "scenarios/import/peers/calculon.h"
+#include "scenarios/import/peers/simumax.h"
 #include "scenarios/import/reader/import_open.h"
 #include "scenarios/import/trace/pytorch_spans.h"
 #include "scenarios/import/trace/pytorch_trace.h"
@@ -204,11 +211,95 @@ static bool shell(struct fuzzed *f)
     return mllog_config(f->arena, &config, f->file.path, &layout, &f->error);
 }
 
+/* What is read of a launch is keys, each in a line of its own. */
+static bool check_launch(const struct launched *l)
+{
+    for (unsigned s = 0; s < LAUNCHED_SECTIONS; s++)
+        for (uint32_t i = 0; i < l->keys[s].count; i++)
+            CHECK(strchr(l->keys[s].rows[i], '\n') == NULL &&
+                  strchr(l->keys[s].rows[i], ':') != NULL);
+    return true;
+}
+
+static const char *const sets[] = {"TP=2"};
+static const struct launched_hints hints = {.sets = sets, .set_count = 1};
+
+static bool megatron(struct fuzzed *f)
+{
+    struct launched l;
+    return launched_megatron(f->arena, &f->file, &hints, 0, &l, &f->error) && check_launch(&l);
+}
+
+static bool torchtitan(struct fuzzed *f)
+{
+    struct launched l;
+    return launched_torchtitan(f->arena, &f->file, &hints, 0, &l, &f->error) && check_launch(&l);
+}
+
+static bool deepspeed(struct fuzzed *f)
+{
+    struct launched l;
+    return launched_deepspeed(f->arena, &f->file, &hints, 0, &l, &f->error) && check_launch(&l);
+}
+
+static bool nanotron(struct fuzzed *f)
+{
+    struct launched l;
+    return nanotron_read(f->arena, &f->file, &hints, 0, &l, &f->error) && check_launch(&l);
+}
+
+static bool nemo(struct fuzzed *f)
+{
+    struct launched l;
+    return nemo_read(f->arena, &f->file, &hints, 0, &l, &f->error) && check_launch(&l);
+}
+
+/* Documents that stand behind each other, with a line of dashes between: the next of them. */
+static struct import_file next_document(struct import_file *rest)
+{
+    struct import_file file = *rest;
+    char *cut = strstr(rest->text, "\n---\n");
+    rest->text += rest->bytes;
+    rest->bytes = 0;
+    if (cut == NULL)
+        return file;
+    *cut = '\0';
+    rest->bytes = file.bytes - (size_t)(cut + 5 - file.text);
+    rest->text = cut + 5;
+    file.bytes = (size_t)(cut - file.text);
+    return file;
+}
+
+typedef bool peer_read_fn(struct arena *arena, const struct peer_files *files, uint64_t gpus,
+                          struct launched *out, struct error *error);
+
+static bool peer(struct fuzzed *f, peer_read_fn *read)
+{
+    struct launched l;
+    struct import_file rest = f->file;
+    rest.bytes = strlen(rest.text);
+    const struct import_file run = next_document(&rest), model = next_document(&rest),
+                             machine = next_document(&rest);
+    const struct peer_files files = {&run, &model, machine.bytes > 0 ? &machine : NULL, false};
+    return read(f->arena, &files, 0, &l, &f->error) && check_launch(&l);
+}
+
+static bool calculon(struct fuzzed *f)
+{
+    return peer(f, calculon_read);
+}
+
+static bool simumax(struct fuzzed *f)
+{
+    return peer(f, simumax_read);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static bool (*const readers[])(struct fuzzed *) = {nccl_tests,   csv,    xid,       dcgm,
-                                                       slurm,        topo,   nccl_topo, pytorch,
-                                                       pytorch_step, chakra, mllog,     shell};
+    static bool (*const readers[])(struct fuzzed *) = {
+        nccl_tests, csv,          xid,       dcgm,     slurm, topo,     nccl_topo,
+        pytorch,    pytorch_step, chakra,    mllog,    shell, megatron, torchtitan,
+        calculon,   simumax,      deepspeed, nanotron, nemo};
     struct fuzzed f = {.arena = arena_create(), .error = {""}};
     if (size > 0) {
         f.file = (struct import_file){"fuzz", arena_alloc(f.arena, size, 1), size - 1};

@@ -20,7 +20,8 @@ static void set_apart(struct law_play *p)
     }
     for (uint32_t i = 0; i < p->lowered.program_count; i++) {
         p->lowered.programs[i]->interference.ratio = 0.0;
-        p->lowered.programs[i]->interference.join_ratio = 0.0;
+        p->lowered.programs[i]->interference.join_ratio[JOIN_TENSOR] = 0.0;
+        p->lowered.programs[i]->interference.join_ratio[JOIN_CONTEXT] = 0.0;
     }
 }
 

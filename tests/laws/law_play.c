@@ -125,7 +125,7 @@ static double joined_s(const struct law_play *p, uint32_t rank, uint32_t index)
     const struct program *program = law_program(p, rank);
     const struct op *op = &program->ops[index];
     uint32_t before = index;
-    double beside_s = 0.0;
+    double cost_s = 0.0;
     if ((op->flags & OP_JOIN) == 0)
         return 0.0;
     do {
@@ -137,10 +137,14 @@ static double joined_s(const struct law_play *p, uint32_t rank, uint32_t index)
         const struct op_times times = law_times(p, rank, wait);
         if (program->ops[wait].stream == STREAM_TP || program->ops[wait].stream == STREAM_CP) {
             const double from_s = fmax(compute.begin_s, times.begin_s);
-            beside_s += fmax(0.0, fmin(compute.finish_s, times.finish_s) - from_s);
+            const double ratio =
+                program->interference
+                    .join_ratio[program->ops[wait].stream == STREAM_CP ? JOIN_CONTEXT
+                                                                       : JOIN_TENSOR];
+            cost_s += ratio * fmax(0.0, fmin(compute.finish_s, times.finish_s) - from_s);
         }
     }
-    return program->interference.join_ratio * beside_s;
+    return cost_s;
 }
 
 /* Compute takes its cost at the rank's speed, unless jitter or interference bends it. */

@@ -6,6 +6,7 @@
  * the law of monotony. And: its bounds are bounds; long steps follow from short ones; what was
  * asked before changes nothing. */
 #include <math.h>
+#include <string.h>
 
 #include "models/lower/stage/lower.h"
 #include "models/lower/stage/lower_runs.h"
@@ -273,34 +274,52 @@ static void a_fault_is_seen(void **state)
     assert_int_equal(seen, all);
 }
 
+/* Further on in the draws: uneven groups, wires that are shared, transfers of weights that wait. */
+static const uint64_t loose_scenarios[] = {323, 481, 639, 866, 1062, 1268, 1805, 2257, 2542, 2560};
+
+static void look_at_bounds(uint64_t number, double above[3])
+{
+    struct scenario *scenario = calm_scenario(number);
+    if (scenario == NULL)
+        return;
+    const struct configuration *c = &scenario->configuration;
+    struct step *step = op_step(c, true);
+    struct world w;
+    world_begin(&w, c);
+    const double least_s = pass_least_s(w.memory, c);
+    bool loose, by_order;
+    const double apart_s = pass_apart_s(w.memory, w.split, c, &loose);
+    struct pass_played played;
+    pass_step(w.memory, w.split, c, &played);
+    if (!played.queued_again)
+        assert_true(apart_s >= (played.step_s - played.queued_s) * (1.0 - EXACT));
+    const double order_s = pass_order_least_s(w.memory, w.split, c, &by_order);
+    assert_true(loose == played.loose && loose >= by_order);
+    assert_true(loose || order_s <= apart_s * (1.0 + EXACT));
+    double *most = &above[!loose ? 0 : strcmp(layout_order(c), LAYOUT_USUAL_ORDER) == 0 ? 1 : 2];
+    *most = fmax(*most, fmax(apart_s, order_s) / step->step_s - 1.0);
+    const double bytes = pass_least_bytes(w.memory, c);
+    world_end(&w);
+    assert_true(least_s > 0.0 && least_s <= step->step_s * (1.0 + EXACT));
+    /* The ledger of a rank stops where the card is full. */
+    if (step->fits)
+        assert_true(bytes > 0.0 && bytes <= step->peak.reserved_bytes * (1.0 + EXACT));
+    else
+        assert_true(step->peak.reserved_bytes <= c->gpu.hbm.usable_bytes);
+    step_destroy(step);
+    scenario_destroy(scenario);
+}
+
 static void bounds_are_bounds(void **state)
 {
-    for (uint64_t number = 0; number < SCENARIOS; number += SANITIZED_EVERY(4)) {
-        struct scenario *scenario = calm_scenario(number);
-        if (scenario == NULL)
-            continue;
-        const struct configuration *c = &scenario->configuration;
-        struct step *step = op_step(c, true);
-        struct world w;
-        world_begin(&w, c);
-        const double least_s = pass_least_s(w.memory, c);
-        const double apart_s = pass_apart_s(w.memory, w.split, c);
-        struct pass_played played;
-        pass_step(w.memory, w.split, c, &played);
-        if (!played.queued_again)
-            assert_true(apart_s >= (played.step_s - played.queued_s) * (1.0 - EXACT));
-        assert_true(pass_order_least_s(w.memory, w.split, c) <= apart_s * (1.0 + EXACT));
-        const double bytes = pass_least_bytes(w.memory, c);
-        world_end(&w);
-        assert_true(least_s > 0.0 && least_s <= step->step_s * (1.0 + EXACT));
-        /* The ledger of a rank stops where the card is full. */
-        if (step->fits)
-            assert_true(bytes > 0.0 && bytes <= step->peak.reserved_bytes * (1.0 + EXACT));
-        else
-            assert_true(step->peak.reserved_bytes <= c->gpu.hbm.usable_bytes);
-        step_destroy(step);
-        scenario_destroy(scenario);
-    }
+    double above[3] = {0.0}; /* op detail; where it is loose; and the order of ranks unusual */
+    for (uint64_t number = 0; number < SCENARIOS; number += SANITIZED_EVERY(4))
+        look_at_bounds(number, above);
+    for (unsigned i = 0; i < sizeof loose_scenarios / sizeof loose_scenarios[0]; i++)
+        look_at_bounds(loose_scenarios[i], above);
+    print_message("apart above op detail: %.3f %%, %.2f %% and %.2f %% where it is loose\n",
+                  1e2 * above[0], 1e2 * above[1], 1e2 * above[2]);
+    assert_true(above[0] < 0.006 && above[1] < 0.06 && above[2] < 0.2); /* docs/models/pass.md */
 }
 
 /* With sixteen times the microbatches, of which a few are played. */
@@ -377,6 +396,7 @@ static void split_orders_follow_too(void **state)
     for (unsigned k = 0; k < schedule_kind_count; k++) {
         const struct schedule_kind *kind = schedule_kinds[k];
         unsigned all = 0, few = 0, near = 0;
+        bool loose, by_order;
         for (uint64_t number = 0; kind->splits && number < SCENARIOS; number += 5) {
             struct scenario *scenario = of_order(number, kind, 1 + 7 * (number % 2));
             if (scenario == NULL)
@@ -391,8 +411,8 @@ static void split_orders_follow_too(void **state)
             struct pass_played played;
             pass_step(w.memory, w.split, c, &played);
             const double off = fabs(played.step_s / step->step_s - 1.0);
-            const double least_s = pass_order_least_s(w.memory, w.split, c),
-                         apart_s = pass_apart_s(w.memory, w.split, c);
+            const double least_s = pass_order_least_s(w.memory, w.split, c, &by_order),
+                         apart_s = pass_apart_s(w.memory, w.split, c, &loose);
             world_end(&w);
             if (off > allowed(c, step) || least_s > apart_s * (1.0 + EXACT))
                 print_message("%s, scenario %u, pp %u: off by %.2e, %.2e allowed; bound %.4f\n",

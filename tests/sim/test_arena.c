@@ -287,6 +287,26 @@ static void test_one_thread_owns_it(void **state)
     assert_true(aborts(claim_and_destroy, false, true));
 }
 
+/* Room comes as it is, and what was written there is zero again for whoever asks for that. */
+static void test_room(void **state)
+{
+    struct arena *arena = arena_create();
+    struct arena_mark mark = arena_mark(arena);
+    unsigned char *room = arena_room(arena, 4096, 64);
+    assert_int_equal((uintptr_t)room % 64, 0);
+    memset(room, 0x77, 4096);
+    arena_rewind(arena, mark);
+    assert_ptr_equal(arena_room(arena, 2048, 64), room);
+#ifndef ORRERY_POISON
+    assert_true(is_filled(room, 2048, 0x77));
+#endif
+    unsigned char *behind = arena_alloc(arena, 1024, 64);
+    assert_true(behind >= room + 2048 && is_filled(behind, 1024, 0));
+    arena_rewind(arena, mark);
+    assert_true(is_filled(arena_alloc(arena, 8192, 64), 8192, 0));
+    arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -294,6 +314,7 @@ int main(void)
         cmocka_unit_test(test_little_memory_is_used_up),
         cmocka_unit_test(test_allocations_do_not_overlap),
         cmocka_unit_test(test_rewound_memory_is_zero_again),
+        cmocka_unit_test(test_room),
         cmocka_unit_test(test_mark_of_an_empty_arena),
         cmocka_unit_test(test_poison),
         cmocka_unit_test(test_the_byte_behind_is_forbidden),

@@ -31,7 +31,7 @@ enum collective_constant {
     NET_BULK,
     CONSTANT_COUNT
 };
-enum source { /* a site and a card */
+enum site { /* a site and a card */
     MLE_A100,
     MLE_H200,
     MLE_B200,
@@ -63,7 +63,7 @@ static const double huber_ratio = 0.06;   /* beyond this an error counts linearl
 static const struct constant_row {
     const char *name, *unit;
     double scale, start;
-    enum source alone;
+    enum site alone;
     double unknown;
 } constants[CONSTANT_COUNT] = {
     {"collective_start", "us", MICROSECOND, 18.0, NO_SOURCE, 0.0},
@@ -77,7 +77,7 @@ static const struct constant_row {
     {"bulk_latency (tcpxo)", "us", MICROSECOND, 700.0, GCP, 0.0},
 };
 struct row {
-    enum source source;
+    enum site source;
     struct group_shape shape;
     double bytes, time_s;
 };
@@ -85,7 +85,7 @@ struct fit {
     struct arena *arena;
     struct row rows[ROW_MAX];
     size_t row_count;
-    enum source left_out; /* NO_SOURCE: all rows are used */
+    enum site left_out; /* NO_SOURCE: all rows are used */
     size_t used[ROW_MAX], used_count;
     enum collective_constant free[CONSTANT_COUNT];
     size_t free_count;
@@ -217,7 +217,7 @@ static void read_rows(const struct csv *csv, struct fit *fit)
         for (unsigned s = 0; s < SOURCE_COUNT; s++)
             if (strcmp(csv_cell(csv, i, "source"), series[s].source) == 0 &&
                 strcmp(csv_cell(csv, i, "gpu"), series[s].gpu) == 0)
-                row.source = (enum source)s;
+                row.source = (enum site)s;
         row.bytes = strtod(csv_cell(csv, i, "size_bytes"), NULL);
         row.time_s = strtod(csv_cell(csv, i, "time_s"), NULL);
         if (row.source == NO_SOURCE || !(row.bytes > 0 && row.time_s > 0) ||
@@ -272,7 +272,7 @@ static int residuals(const gsl_vector *x, void *context, gsl_vector *out)
 }
 
 /* Which rows and constants take part; the others keep what is known without them. */
-static void choose(struct fit *fit, enum source left_out)
+static void choose(struct fit *fit, enum site left_out)
 {
     fit->left_out = left_out;
     fit->used_count = fit->free_count = 0;
@@ -342,7 +342,7 @@ static void solve(struct fit *fit)
 }
 
 /* Of the rows of at least `least` bytes. */
-static void print_errors(const struct fit *fit, enum source source, double least, const char *title)
+static void print_errors(const struct fit *fit, enum site source, double least, const char *title)
 {
     double error[ROW_MAX], bias = 0;
     size_t count = 0;
@@ -362,7 +362,7 @@ static void print_errors(const struct fit *fit, enum source source, double least
            100 * bias / (double)count);
 }
 
-static void print_both(const struct fit *fit, enum source source, const char *title)
+static void print_both(const struct fit *fit, enum site source, const char *title)
 {
     print_errors(fit, source, 0.0, title);
     print_errors(fit, source, MIB, title);
@@ -397,11 +397,11 @@ int main(int argc, char **argv)
     solve(&fit);
     print_constants(&fit);
     for (unsigned s = 0; s < SOURCE_COUNT; s++)
-        print_both(&fit, (enum source)s, "fitted");
+        print_both(&fit, (enum site)s, "fitted");
     for (unsigned s = 0; s < SOURCE_COUNT; s++) {
-        choose(&fit, (enum source)s);
+        choose(&fit, (enum site)s);
         solve(&fit);
-        print_both(&fit, (enum source)s, "left out");
+        print_both(&fit, (enum site)s, "left out");
     }
     arena_destroy(fit.arena);
     return EXIT_SUCCESS;

@@ -70,11 +70,6 @@ const struct fit_parameter fit_parameters[] = {
      0.5},
     /* four passes over HBM each way: flattened, joined, split, copied back */
     {"buffers of dp, nanotron", {"software.nanotron.dp_copy_bandwidth"}, 340e9, 1.0},
-    /* SMs that NCCL takes: up to 24 of 132, half of the time */
-    {"products beside their collectives, nanotron",
-     {"software.nanotron.tp_interference"},
-     0.08,
-     0.5},
     /* the same four passes, A100 */
     {"buffers of dp, DeepSpeed", {"software.deepspeed-2021.dp_copy_bandwidth"}, 200e9, 1.0},
     /* public nccl-tests on p5 lose about .3 ms at 128 MB */

@@ -9,8 +9,14 @@
 enum {
     WIDE = 64 /* GPUs */
 };
-const char *const crossing_names[CROSS_COUNT] = {
-    "source", "framework", "release", "card", "larger half of the models", "more than 64 GPUs"};
+const char *const crossing_names[CROSS_COUNT] = {"source",
+                                                 "framework",
+                                                 "release",
+                                                 "card",
+                                                 "generation",
+                                                 "precision",
+                                                 "larger half of the models",
+                                                 "more than 64 GPUs"};
 
 static double parameters_of(const struct fit_row *row)
 {
@@ -46,6 +52,10 @@ const char *folds_key(struct arena *arena, const struct fit_row *row, enum cross
                             c->software.version.month);
     case CROSS_CARD:
         return c->gpu.name;
+    case CROSS_GENERATION:
+        return c->gpu.generation;
+    case CROSS_PRECISION:
+        return c->training.precision->head.name;
     case CROSS_LARGE:
         return parameters_of(row) >= large ? crossing_names[crossing] : NULL;
     case CROSS_WIDE:

@@ -1,9 +1,9 @@
 /* folds.h - rows of steps.csv predicted by constants that were fitted without them.
  *
- * What is left out together: a source, a framework, a release of one, a card, the larger half of
- * the models, jobs of more than 64 GPUs. Only constants that the catalogue calls fitted are fitted
- * anew, on the rows that stay, from what is known without any row (fit_parameters); one that
- * nothing else shows falls back to that. */
+ * What is left out together: a source, a framework, a release of one, a card, a generation of
+ * cards, a precision, the larger half of the models, jobs of more than 64 GPUs. Only constants that
+ * the catalogue calls fitted are fitted anew, on the rows that stay, from what is known without any
+ * row (fit_parameters); one that nothing else shows falls back to that. */
 #ifndef ORRERY_TESTS_FOLDS_H
 #define ORRERY_TESTS_FOLDS_H
 
@@ -14,6 +14,8 @@ enum crossing {
     CROSS_FRAMEWORK,
     CROSS_RELEASE, /* of a framework, by month; those without one are one */
     CROSS_CARD,
+    CROSS_GENERATION, /* of cards, whose maker's name for it is said */
+    CROSS_PRECISION,
     CROSS_LARGE, /* one fold */
     CROSS_WIDE,  /* one fold */
     CROSS_COUNT

@@ -141,7 +141,7 @@ static bool same_class(const struct generalise *g, size_t a, size_t b)
 {
     const struct spread_row *x = &g->spread_rows[a], *y = &g->spread_rows[b];
     return x->key[CROSS_FRAMEWORK] == y->key[CROSS_FRAMEWORK] &&
-           x->is[SPREAD_EXPERTS] == y->is[SPREAD_EXPERTS];
+           x->is[CLASS_EXPERTS] == y->is[CLASS_EXPERTS];
 }
 
 static const char *framework_at(const struct generalise *g, size_t row)
@@ -199,7 +199,7 @@ void tell_intervals(const struct generalise *g, FILE *out)
         if (class_coverage(g, i, of))
             say_coverage(out,
                          arena_format(g->rows->arena, "%s, %s", framework_at(g, i),
-                                      g->spread_rows[i].is[SPREAD_EXPERTS] ? "experts" : "dense"),
+                                      g->spread_rows[i].is[CLASS_EXPERTS] ? "experts" : "dense"),
                          of);
     for (unsigned way = 0; way < SPREAD_WAYS; way++)
         of[way] = coverage_of(g, way, NULL);
@@ -211,9 +211,11 @@ void tell_intervals(const struct generalise *g, FILE *out)
     for (int k = 0; k < NEARNESS_COUNT; k++)
         fprintf(out, "%s %.1f %% (%s: %u)", k > 0 ? "," : "", 100.0 * g->spread.between[k],
                 nearness_names[k], g->spread.sources[k]);
-    fprintf(out, "; both x %.2f\n  in addition: PyTorch's own stack %.1f %%, experts %.1f %%\n",
-            g->spread.factor, 100.0 * g->spread.classes[SPREAD_NATIVE],
-            100.0 * g->spread.classes[SPREAD_EXPERTS]);
+    fprintf(out, "; both x %.2f\n  in addition:", g->spread.factor);
+    for (int k = 0; k < CLASS_COUNT; k++)
+        fprintf(out, "%s %s %.1f %%", k > 0 ? "," : "", error_class_names[k],
+                100.0 * model_error_of_class(g->spread.classes, (enum error_class)k));
+    fputc('\n', out);
     fprintf(out, "  difference of two layouts of one model and machine: %.1f %%, experts %.1f %%\n",
             100.0 * g->pair_spread, 100.0 * g->experts_pair_spread);
 }
@@ -269,21 +271,26 @@ void write_residues(const struct generalise *g, FILE *out)
         fprintf(out, "%.3f, ", own[k]);
     fprintf(out,
             "%.3f, %.3f,\n"
-            "        \"%zu clean rows, left out by source, framework, release, card \"\n"
-            "        \"(tests/validation/generalise)\")\n",
+            "        \"%zu clean rows, left out by source and in five other ways \"\n"
+            "        \"(tests/validation/generalise)\")\n"
+            "/* in addition, by enum error_class; pairs of layouts of experts */\n"
+            "CLASSES(",
             g->spread.factor * g->spread.within, g->pair_spread, g->count);
+    for (int k = 0; k < CLASS_LEARNED; k++)
+        fprintf(out, "%.3f, ", g->spread.classes[k]);
     fprintf(out,
-            "/* in addition: PyTorch's own stack, mixtures of experts; pairs of the latter */\n"
-            "CLASSES(%.3f, %.3f, %.3f)\n"
-            "/* row, source, software, card, kinds (enum layout_kind), month, GPUs, hidden, "
-            "PyTorch's own,\n * log(measured / predicted) */\n",
-            g->spread.classes[SPREAD_NATIVE], g->spread.classes[SPREAD_EXPERTS],
+            "%.3f)\n"
+            "/* row, source, software, framework, card, generation, maker, precision, kinds (enum\n"
+            " * layout_kind), layers (enum layers_kind), month, GPUs, hidden, PyTorch's own,\n"
+            " * log(measured / predicted) */\n",
             g->experts_pair_spread);
     for (size_t i = 0; i < g->count; i++) {
         const struct measured_row *m = &g->measured[i];
         fprintf(out,
-                "ROW(\"%s\", \"%s\", \"%s\", \"%s\", %u, %u, %" PRIu64 ", %" PRIu64 ", %d, %.3f)\n",
-                m->id, m->source, m->step.software, m->step.card, m->step.kinds, m->step.month,
-                m->step.gpus, m->step.hidden, m->step.native, m->log_error);
+                "ROW(\"%s\", \"%s\", \"%s\", \"%s\", \"%s\", \"%s\", \"%s\", \"%s\", %u, %u, %u, "
+                "%" PRIu64 ", %" PRIu64 ", %d, %.3f)\n",
+                m->id, m->source, m->step.software, m->step.framework, m->step.card,
+                m->step.generation, m->step.maker, m->step.precision, m->step.kinds, m->step.layers,
+                m->step.month, m->step.gpus, m->step.hidden, m->step.native, m->log_error);
     }
 }

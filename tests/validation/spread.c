@@ -23,10 +23,18 @@ static bool left_with(const struct spread_row *row, const struct spread_row *but
     return but != NULL && row->key[but->way] == but->key[but->way];
 }
 
-/* Of neither class, and not left out. */
+static unsigned classes_of(const struct spread_row *row)
+{
+    unsigned count = 0;
+    for (int k = 0; k < CLASS_COUNT; k++)
+        count += row->is[k];
+    return count;
+}
+
+/* Of no class, and not left out. */
 static bool plain(const struct spread_row *row, const struct spread_row *but)
 {
-    return !row->is[SPREAD_NATIVE] && !row->is[SPREAD_EXPERTS] && !left_with(row, but);
+    return classes_of(row) == 0 && !left_with(row, but);
 }
 
 /* Rows of one source, left out in one way. */
@@ -150,8 +158,8 @@ static void ascend(struct spread *s)
 double spread_width(const struct spread *s, const struct spread_row *row)
 {
     double square = pow(row->figure_spread, 2) + pow(s->own[row->nearness], 2);
-    for (int k = 0; k < SPREAD_CLASSES; k++)
-        square += row->is[k] ? pow(s->classes[k], 2) : 0.0;
+    for (int k = 0; k < CLASS_COUNT; k++)
+        square += row->is[k] ? pow(model_error_of_class(s->classes, (enum error_class)k), 2) : 0.0;
     return sqrt(square);
 }
 
@@ -204,39 +212,35 @@ static double least_factor(struct arena *arena, const struct spread *s,
     return least_of(asking, all->count);
 }
 
-/* Of this class alone: a row of both asks for the sum. */
-static bool only_of(const struct spread_row *row, enum spread_class of)
+/* Of this class alone: a row of several asks for the sum. */
+static bool only_of(const struct spread_row *row, enum error_class of)
 {
-    return row->is[of] && !row->is[of == SPREAD_NATIVE ? SPREAD_EXPERTS : SPREAD_NATIVE];
+    return row->is[of] && classes_of(row) == 1;
 }
 
-/* What the rows of a class ask for beside what other rows do, each source the same: by the share
- * that is let in, or by the mean size of their errors, which tells the deviation of a normal; the
- * wider, for few sources tell a share badly. */
+/* What the rows of a class ask for beside what other rows do, by the share that is let in: of
+ * sources, each the same, and of rows; the wider, for few sources tell a share badly, and one of
+ * many rows may be wide where several of few are not. */
 static double class_spread(struct arena *arena, const struct spread *s,
                            const struct spread_row *rows, size_t count,
-                           const struct spread_row *but, enum spread_class of)
+                           const struct spread_row *but, enum error_class of)
 {
-    struct asking *asking = ARENA_ARRAY(arena, struct asking, count + 1);
-    double size = 0.0, square = 0.0, groups = 0.0;
+    struct asking *by_source = ARENA_ARRAY(arena, struct asking, count + 1);
+    struct asking *by_row = ARENA_ARRAY(arena, struct asking, count + 1);
     size_t taken = 0;
     for (size_t i = 0; i < count; i++) {
         const double own = pow(s->own[rows[i].nearness], 2);
+        const double asked = fmax(asked_variance(&rows[i]) - own, 0.0);
         double n = 0.0;
         if (!only_of(&rows[i], of) || left_with(&rows[i], but))
             continue;
         for (size_t k = 0; k < count; k++)
             n += only_of(&rows[k], of) && !left_with(&rows[k], but) &&
                  same_group(&rows[k], &rows[i]);
-        asking[taken++] = (struct asking){fmax(asked_variance(&rows[i]) - own, 0.0), 1.0 / n};
-        size += fabs(rows[i].log_error) / n;
-        square += (own + pow(rows[i].figure_spread, 2)) / n;
-        groups += 1.0 / n;
+        by_source[taken] = (struct asking){asked, 1.0 / n};
+        by_row[taken++] = (struct asking){asked, 1.0};
     }
-    if (taken == 0)
-        return 0.0;
-    const double by_size = pow(of_mean_size * size / groups, 2) - square / groups;
-    return sqrt(fmax(least_of(asking, taken), by_size));
+    return sqrt(fmax(least_of(by_source, taken), least_of(by_row, taken)));
 }
 
 bool spread_estimate(struct arena *arena, const struct spread_row *rows, size_t count,
@@ -255,8 +259,9 @@ bool spread_estimate(struct arena *arena, const struct spread_row *rows, size_t 
     out->factor = least_factor(arena, out, &all);
     for (int k = 0; k < NEARNESS_COUNT; k++)
         out->own[k] = out->factor * hypot(out->within, out->between[k]);
-    for (int k = 0; k < SPREAD_CLASSES; k++)
-        out->classes[k] = class_spread(arena, out, rows, count, but, (enum spread_class)k);
+    for (int k = 0; k < CLASS_LEARNED; k++)
+        out->classes[k] = class_spread(arena, out, rows, count, but, (enum error_class)k);
+    out->classes[CLASS_FRAMEWORK] = fmax(out->classes[CLASS_FRAMEWORK], out->classes[CLASS_NATIVE]);
     return true;
 }
 

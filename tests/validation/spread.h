@@ -1,14 +1,16 @@
 /* spread.h - how wide the model's own error is, by what was measured: from residues of rows that
- * were left out with all of their source, of their framework, of their release, of their card.
+ * were left out with all of their source, framework, release, card, generation or precision.
  *
  * A residue is the scatter of a row around its source (the same everywhere) and a shift that all
  * rows of a source at one nearness share; shifts scatter the more, the less is known. Deviations of
  * shifts come from the mean size of robust medians, drawn towards that of all (few sources show
  * each), and no nearness is narrower than a nearer one. One factor on all then makes intervals hold
  * their share of the rows, for tails are heavier than a normal's; each source counts the same
- * there, in each way of leaving out. All of it is of dense models and of software that is not
- * PyTorch's own; what rows of one of those two classes need in addition is found by the share that
- * is let in and by the mean size of their errors, the wider of both. */
+ * there, in each way of leaving out. All of it is of rows of no class (enum error_class): dense
+ * models, by a framework that is measured and not PyTorch's own, on cards of a measured generation.
+ * What rows of one class alone need in addition is found by the share that is let in, of sources
+ * and of rows, the wider of both; a framework that is not measured may be PyTorch's
+ * own, so its class is not narrower. */
 #ifndef ORRERY_TESTS_SPREAD_H
 #define ORRERY_TESTS_SPREAD_H
 
@@ -17,27 +19,22 @@
 
 enum {
     SPREAD_SOURCE, /* the first, that of groups */
-    SPREAD_WAYS = 4
-};
-enum spread_class {
-    SPREAD_NATIVE,
-    SPREAD_EXPERTS,
-    SPREAD_CLASSES
+    SPREAD_WAYS = 6
 };
 /* A row left out in one way: what it was left out with has its number there. */
 struct spread_row {
     unsigned key[SPREAD_WAYS], way;
     enum nearness nearness; /* by the rows that stay */
-    bool is[SPREAD_CLASSES];
-    double log_error;     /* of measured over predicted */
-    double figure_spread; /* of log predicted, by the catalogue's figures */
+    bool is[CLASS_COUNT];   /* likewise */
+    double log_error;       /* of measured over predicted */
+    double figure_spread;   /* of log predicted, by the catalogue's figures */
 };
 struct spread {
     double within;                  /* standard deviation of rows around their source */
     double between[NEARNESS_COUNT]; /* of the shifts of sources */
     double own[NEARNESS_COUNT];     /* what intervals take: both, times the factor */
     double factor;
-    double classes[SPREAD_CLASSES]; /* in addition */
+    double classes[CLASS_LEARNED]; /* in addition */
     unsigned sources[NEARNESS_COUNT];
 };
 /* Of all rows but those that are left out with `but` in its way (NULL: all). False when no row is

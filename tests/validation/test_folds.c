@@ -97,8 +97,12 @@ static void test_keys(void **state)
         software->version.framework = cases[i].framework;
         software->version.month = cases[i].month;
         s[i].configuration.gpu.name = "card";
+        s[i].configuration.gpu.generation = "Hopper";
+        s[i].configuration.training.precision = precision_find("fp8");
         assert_string_equal(folds_key(arena, &row, CROSS_SOURCE, 1.0), "here");
         assert_string_equal(folds_key(arena, &row, CROSS_CARD, 1.0), "card");
+        assert_string_equal(folds_key(arena, &row, CROSS_GENERATION, 1.0), "Hopper");
+        assert_string_equal(folds_key(arena, &row, CROSS_PRECISION, 1.0), "fp8");
         assert_string_equal(folds_key(arena, &row, CROSS_FRAMEWORK, 1.0), cases[i].by_framework);
         assert_string_equal(folds_key(arena, &row, CROSS_RELEASE, 1.0), cases[i].by_release);
     }

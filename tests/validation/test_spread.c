@@ -11,10 +11,11 @@ enum {
     PLAIN = 18,
     OF_SOURCE = 16, /* rows */
     ROWS = SOURCES * OF_SOURCE,
-    WORLDS = 120
+    WORLDS = 120,
+    PLANTED = 2 /* classes */
 };
 static const double within = 0.05, figures = 0.03;
-static const double more[SPREAD_CLASSES] = {0.15, 0.3}; /* of PyTorch's own, of experts */
+static const double more[PLANTED] = {0.15, 0.3}; /* of PyTorch's own, of experts */
 static const double between[NEARNESS_COUNT] = {0.04, 0.05, 0.06, 0.1, 0.12, 0.2};
 
 /* One world: sources each with a shift of its own, as wide as its nearness says; x `size`. */
@@ -38,7 +39,7 @@ static void plant(struct arena *arena, uint64_t world, double size, struct sprea
 }
 
 struct outcome {
-    double covered, of_class[SPREAD_CLASSES], own[NEARNESS_COUNT], within;
+    double covered, of_class[PLANTED], own[NEARNESS_COUNT], within;
 };
 
 /* Of the rows of a class, or of neither (-1). */
@@ -65,7 +66,7 @@ static struct outcome play(double size_of_estimated)
         plant(arena, 2 * world + 1, 1.0, fresh);
         assert_true(spread_estimate(arena, rows, ROWS, NULL, &spread));
         sum.covered += share_inside(&spread, fresh, -1) / WORLDS;
-        for (int k = 0; k < SPREAD_CLASSES; k++)
+        for (int k = 0; k < PLANTED; k++)
             sum.of_class[k] += share_inside(&spread, fresh, k) / WORLDS;
         sum.within += spread.within / WORLDS;
         for (int k = 0; k < NEARNESS_COUNT; k++) {
@@ -82,7 +83,7 @@ static void test_new_sources_are_covered(void **state)
     struct outcome o = play(1.0);
     if (!(o.covered >= 0.75 && o.covered <= 0.9))
         fail_msg("80 %% intervals cover %.1f %% of new sources", 100.0 * o.covered);
-    for (int k = 0; k < SPREAD_CLASSES; k++)
+    for (int k = 0; k < PLANTED; k++)
         if (!(o.of_class[k] >= 0.7 && o.of_class[k] <= 0.9))
             fail_msg("80 %% intervals cover %.1f %% of new rows of class %d", 100.0 * o.of_class[k],
                      k);
@@ -138,7 +139,7 @@ static void test_what_is_left_out(void **state)
     assert_true(spread_estimate(arena, rows, 4, &rows[0], &left));
     /* Of the second alone: an interval that just holds it. */
     assert_true(fabs(left.own[NEAR_RUN] * 1.2815515655446004 - 0.2) < 1e-9);
-    rows[1].is[SPREAD_NATIVE] = true;
+    rows[1].is[CLASS_NATIVE] = true;
     assert_false(spread_estimate(arena, rows, 4, &rows[0], &left));
     arena_destroy(arena);
 }
@@ -184,23 +185,26 @@ static void test_classes_are_in_addition(void **state)
     const double half_width = 1.2815515655446004;
     struct spread_row rows[4] = {
         {.key = {0}, .log_error = 0.3 * half_width},
-        {.key = {1}, .log_error = 0.5 * half_width, .is = {[SPREAD_EXPERTS] = true}},
-        {.key = {2}, .log_error = 0.1 * half_width, .is = {[SPREAD_NATIVE] = true}},
+        {.key = {1}, .log_error = 0.5 * half_width, .is = {[CLASS_EXPERTS] = true}},
+        {.key = {2}, .log_error = 0.1 * half_width, .is = {[CLASS_NATIVE] = true}},
         {.key = {3}, .log_error = 9.0, .is = {true, true}}, /* of both: it tells of neither */
     };
     struct spread found;
     assert_true(spread_estimate(arena, rows, 4, NULL, &found));
     assert_true(fabs(found.own[NEAR_RUN] - 0.3) < 1e-9);
-    /* By its mean size the lone row of experts asks for more than by its share. */
-    const double size = 1.2533141373155001 * 0.5 * half_width;
-    assert_true(fabs(found.classes[SPREAD_EXPERTS] - sqrt(size * size - 0.09)) < 1e-9);
-    assert_true(found.classes[SPREAD_NATIVE] == 0.0);
-    rows[1].is[SPREAD_NATIVE] = true;
-    found.classes[SPREAD_EXPERTS] = 0.4;
-    found.classes[SPREAD_NATIVE] = 1.2;
+    assert_true(fabs(found.classes[CLASS_EXPERTS] - 0.4) < 1e-9);
+    assert_true(found.classes[CLASS_NATIVE] == 0.0 && found.classes[CLASS_PRECISION] == 0.0);
+    rows[1].is[CLASS_NATIVE] = true;
+    found.classes[CLASS_EXPERTS] = 0.4;
+    found.classes[CLASS_NATIVE] = 1.2;
     assert_true(fabs(spread_width(&found, &rows[1]) - 1.3) < 1e-9);
     rows[1].figure_spread = 1.0;
     assert_true(fabs(spread_width(&found, &rows[1]) - hypot(1.3, 1.0)) < 1e-9);
+    /* What was never left out has the widest, here that of PyTorch's own. */
+    rows[0].is[CLASS_LAYERS] = true;
+    assert_true(fabs(spread_width(&found, &rows[0]) - hypot(0.3, 1.2)) < 1e-9);
+    rows[0].is[CLASS_MAKER] = true;
+    assert_true(fabs(spread_width(&found, &rows[0]) - sqrt(0.09 + 2.0 * 1.44)) < 1e-9);
     arena_destroy(arena);
 }
 

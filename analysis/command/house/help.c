@@ -55,7 +55,7 @@ void command_help_all(FILE *out, int width)
           "\n"
           "Data goes to stdout, notes to stderr.\n"
           "exit code: 0 ok, 1 internal or input/output error, 2 wrong usage, 3 scenario rejected,\n"
-          "4 nothing fits, 5 a limit was hit, 130 interrupted\n"
+          "4 nothing fits, 5 a limit was hit, 6 an expectation does not hold, 130 interrupted\n"
           "\n"
           "example:\n"
           "  orrery run scenarios/llama3-70b-64xh100.yaml\n",

@@ -14,13 +14,18 @@ enum {
 #define ARGUMENTS struct import_arguments
 static const struct option options[] = {
     {"--output", OPTION_OUTPUT, FIELD(output), "FILE", NULL,
-     "nccl-tests, pytorch: the profile to write, or to add to; failures: the trace to write"},
+     "nccl-tests, pytorch: the profile to write, or to add to; failures: the trace to write; "
+     "calculon, simumax, megatron, torchtitan, deepspeed, "
+     "nanotron, nemo: the scenario to write"},
     {"--gpu", OPTION_TEXT, FIELD(card.gpu), "NAME", NULL,
-     "nccl-tests, pytorch, topo, nccl-topo, mllog: the card by its name in the catalogue"},
+     "nccl-tests, pytorch, topo, nccl-topo, mllog, calculon, simumax, megatron, torchtitan, "
+     "deepspeed, nanotron, nemo: the card by its name in the catalogue"},
     OPTION_OTHER_CARD_ROW(card.other_card, "with --gpu: accept a file that names another card"),
     {"--op", OPTION_TEXT, FIELD(op), "OP", NULL,
      "nccl-tests: the collective, if the output does not name it"},
-    {"--gpus", OPTION_SOME, FIELD(watch.gpus), "N", NULL, "failures: GPUs that were watched"},
+    {"--gpus", OPTION_SOME, FIELD(watch.gpus), "N", NULL,
+     "failures: GPUs that were watched; calculon, simumax, megatron, torchtitan, deepspeed, "
+     "nanotron, nemo: GPUs of the job"},
     {"--gpus-per-node", OPTION_SOME, FIELD(gpus_per_node), "N", NULL,
      "failures: GPUs per node (8); pytorch: GPUs per node (those that the process saw)"},
     {"--start", OPTION_TEXT, FIELD(watch.start), "DATE", NULL,
@@ -37,6 +42,14 @@ static const struct option options[] = {
      "mllog: the submitter's config_*.sh of that run; nothing of it is executed"},
     {"--row", OPTION_FLAG, FIELD(row), NULL, NULL,
      "mllog: print a row as `orrery validate` reads it, instead of a scenario"},
+    {"--set", OPTION_SET, FIELD(sets), "VAR=VALUE", NULL,
+     "megatron, torchtitan, deepspeed: a variable of the script, as in --set TP=8; may be "
+     "repeated"},
+    {"--model", OPTION_TEXT, FIELD(model), "FILE", NULL,
+     "calculon, simumax: the JSON of the model; deepspeed: a model of the catalogue, or a "
+     "config.json of Hugging Face"},
+    {"--system", OPTION_INPUT, FIELD(system), "FILE", NULL,
+     "calculon, simumax: the JSON of the machine, in place of --gpu and its usual node"},
     OPTION_CHAKRA_ROWS(messages),
     OPTION_END};
 static int no_name(const char *wanted, struct session *session)

@@ -11,12 +11,15 @@ struct import_arguments {
     const char *output, *op;
     const char *config; /* of a run that was logged */
     bool row;           /* of a table of measured steps */
+    /* Beside the file, of a training that it does not describe whole. */
+    const char *model, *system;
     struct import_card {
         const char *gpu, *catalogue;
         bool other_card;
     } card;
     uint64_t gpus_per_node;
-    struct import_watch { /* of a cluster whose failures were logged */
+    struct option_list sets; /* variables of a script */
+    struct import_watch {    /* of a cluster whose failures were logged */
         uint64_t gpus;
         const char *start, *end; /* moments of the calendar */
         double merge_s;

@@ -5,6 +5,7 @@
 
 #include "analysis/command/import/import_kind.h"
 #include "analysis/command/import/import_mllog.h"
+#include "analysis/command/line/card_agrees.h"
 #include "analysis/command/line/command.h"
 #include "analysis/command/line/load.h"
 #include "analysis/output/text/format.h"
@@ -222,6 +223,22 @@ static double step_of(const struct mllog_step steps[MLLOG_SOURCES])
     return steps[s].step_s;
 }
 
+/* The platform is a name that a submitter gave; a card that it names is that of the run. */
+static bool agrees(const struct importing *i, const struct mllog *log)
+{
+    const struct import_card *card = &i->a->card;
+    const struct card_arguments how = {card->catalogue, card->other_card};
+    const char *platform = log->words[MLLOG_PLATFORM].text;
+    if (card->gpu == NULL || platform == NULL)
+        return true;
+    const char *chip = card_chip_of(i->arena, card->catalogue, platform, card->gpu);
+    const char *place =
+        arena_format(i->arena, "%s:%u, submission_platform %.60s", log->path,
+                     log->words[MLLOG_PLATFORM].line, source_clean(i->arena, platform));
+    return chip == NULL || card_agrees(&i->a->line, how, i->session, place, card->gpu,
+                                       &(struct card_told){.name = chip});
+}
+
 static int run(struct importing *i)
 {
     struct error error = {""};
@@ -230,6 +247,8 @@ static int run(struct importing *i)
     const char *path = i->a->config;
     if (!mllog_read(i->arena, &i->file, &m.log, &error) || !mllog_steps(&m.log, m.steps, &error))
         return importing_trouble(i, &error, EXIT_REJECTED);
+    if (!agrees(i, &m.log))
+        return EXIT_REJECTED;
     if (path != NULL && !shell_read(i->arena, path, &config, &error))
         return importing_trouble(i, &error, load_refused_code(path));
     m.config = path != NULL ? &config : NULL;
@@ -243,7 +262,7 @@ static int run(struct importing *i)
     return EXIT_OK;
 }
 
-static const char *const takes[] = {"--config", "--row", "--gpu", "--catalogue", NULL};
+static const char *const takes[] = {"--config", "--row", IMPORT_TAKES_CARD, NULL};
 
 const struct import_kind import_mllog = {
     .head = {.name = "mllog",

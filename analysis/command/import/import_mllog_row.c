@@ -2,10 +2,12 @@
  * of tests/validation/steps.csv. What is not said is an empty cell; the shape is the catalogue's,
  * and `assumed` says so. */
 #include <ctype.h>
+#include <math.h>
 #include <string.h>
 
 #include "analysis/command/import/import_mllog.h"
 #include "analysis/command/line/command.h"
+#include "analysis/output/text/format.h"
 #include "scenarios/assemble/scenario.h"
 #include "scenarios/language/file.h"
 #include "scenarios/language/source.h"
@@ -56,6 +58,23 @@ static const char *cell_of(const struct mllog_row *r, const char *text)
     return cell;
 }
 
+/* Steps of a run that did not end well are steps, with something against them. */
+static const char *quality_of(const struct importing *i, const struct mllog *log)
+{
+    const char *status = log->run.status;
+    if (!isnan(log->run.run_stop_s) && status != NULL && strcmp(status, "success") == 0)
+        return "clean";
+    fprintf(i->session->notes,
+            "orrery import: %s: quality noisy, as %s%s: MLPerf's status of a run that counts is "
+            "success\n",
+            format_shown(log->path).s,
+            isnan(log->run.run_stop_s) ? "there is no run_stop"
+            : status != NULL           ? "the status of its run_stop is "
+                                       : "its run_stop has no status",
+            isnan(log->run.run_stop_s) || status == NULL ? "" : format_shown(status).s);
+    return "noisy";
+}
+
 static void add_head(struct mllog_row *r)
 {
     const struct mllog_measured *m = r->m;
@@ -65,7 +84,7 @@ static void add_head(struct mllog_row *r)
     add(r, "source", "mllog");
     add(r, "cite", cell_of(r, m->log.path));
     add(r, "outcome", "ok");
-    add(r, "quality", "clean");
+    add(r, "quality", quality_of(r->i, &m->log));
     add_number(r, "step_time_s", m->step_s);
     add_number(r, "tokens_per_s_per_gpu", tokens / m->step_s / m->layout.gpus.value);
     add(r, "peak_alloc_gib", "");

@@ -30,6 +30,15 @@ bool card_fits(const char *folder, const char *gpu, const char *name)
     return fits;
 }
 
+const char *card_chip_of(struct arena *arena, const char *folder, const char *text, const char *gpu)
+{
+    struct opened o = open_catalogue(folder);
+    const char *chip = card_chip_within(&o.catalogue, text, gpu);
+    chip = chip != NULL ? arena_text(arena, chip) : NULL;
+    arena_destroy(o.arena);
+    return chip;
+}
+
 /* Does the command have --other-card? */
 static bool can_insist(const struct arguments *line)
 {

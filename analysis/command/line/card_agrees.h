@@ -19,5 +19,8 @@ bool card_agrees(const struct arguments *line, struct card_arguments how, struct
 /* Is `name`, as a driver prints it, that of the card `gpu`? `folder` NULL: the built-in catalogue.
  */
 bool card_fits(const char *folder, const char *gpu, const char *name);
+/* card_chip_within, copied into `arena`; NULL: no chip of the catalogue stands there. */
+const char *card_chip_of(struct arena *arena, const char *folder, const char *text,
+                         const char *gpu);
 
 #endif

@@ -17,7 +17,8 @@ enum exit_code {
     EXIT_USAGE = 2,
     EXIT_REJECTED = 3, /* the scenario has errors */
     EXIT_NOTHING_FITS = 4,
-    EXIT_LIMIT = 5, /* --max-db */
+    EXIT_LIMIT = 5,      /* --max-db */
+    EXIT_UNEXPECTED = 6, /* what the scenario expects does not hold */
     EXIT_INTERRUPTED = 130
 };
 struct command {

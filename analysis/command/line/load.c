@@ -2,6 +2,7 @@
 
 #include "analysis/command/line/command.h"
 #include "analysis/command/line/outputs.h"
+#include "analysis/record/evidence/expectation.h"
 #include "analysis/record/evidence/lesson_record.h"
 #include "scenarios/language/file.h"
 #include "sim/plural.h"
@@ -35,6 +36,7 @@ static int settle(const struct arguments *line, struct session *session, bool ke
         return EXIT_TROUBLE;
     }
     lesson_record_check(scenario);
+    expectation_check(scenario);
     scenario_print_problems(scenario, session->notes, session->notes_colour);
     bool rejected = scenario->diagnostics.error_count > 0;
     if (rejected && !keep_rejected) {

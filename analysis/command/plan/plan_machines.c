@@ -1,6 +1,7 @@
 #include "analysis/command/plan/plan_machines.h"
 
 #include "analysis/command/plan/plan_figures.h"
+#include "analysis/command/plan/plan_fitting.h"
 #include "analysis/command/plan/plan_weeks.h"
 
 #include <inttypes.h>
@@ -93,10 +94,13 @@ static int search_point(struct arena *arena, const struct plan_arguments *a,
         fprintf(session->notes, "orrery plan: %s\n", error.text);
         code = EXIT_REJECTED;
     } else if (!out->too_many) {
+        plan_fitting_apply(scenario, search, NULL);
         plan_figures_apply(scenario, search, NULL);
         search_machine_keep(arena, out, search);
-        if (a->output.pareto)
+        if (a->output.pareto) {
             search_front_find(arena, search, &out->front);
+            plan_fitting_front(scenario, search, &out->front);
+        }
     }
     all->terms = question.terms;
     search_destroy(search);

@@ -155,8 +155,11 @@ int plan_measured_apply(const struct plan_arguments *arguments, struct session *
     *first = (struct measured_shift){.steps = 0};
     for (unsigned i = 0; i < arguments->measured.count && code == EXIT_OK; i++)
         code = take(arguments, session, arguments->measured.words[i], &all);
-    if (code == EXIT_OK && all.count > 0)
+    if (code == EXIT_OK && all.count > 0) {
+        run_measured_repeats(&arguments->line, session, arguments->measured.words, all.measured,
+                             all.count);
         speak_of_all(&all, own, search, first);
+    }
     for (unsigned i = 0; i < all.count; i++)
         scenario_destroy(all.loaded[i]);
     return code;

@@ -8,6 +8,7 @@
 #include "analysis/command/line/load.h"
 #include "analysis/command/line/stated_scenario.h"
 #include "analysis/command/plan/plan_figures.h"
+#include "analysis/command/plan/plan_fitting.h"
 #include "analysis/command/plan/plan_held.h"
 #include "analysis/command/plan/plan_larger.h"
 #include "analysis/command/plan/plan_machines.h"
@@ -226,6 +227,7 @@ static int tell(struct plan_command *p, const struct search_wish *wish, double s
     struct search_own own;
     struct measured_shift shift;
     plan_own_rank(p->scenario, p->search, &own);
+    plan_fitting_apply(p->scenario, p->search, &own);
     const bool measurable = own.stated && !own.completed;
     plan_figures_apply(p->scenario, p->search, own.stated ? &own.leader : NULL);
     const int measured = plan_measured_apply(a, p->session, p->scenario,
@@ -249,6 +251,7 @@ static int tell(struct plan_command *p, const struct search_wish *wish, double s
     if (a->output.pareto) {
         p->front = ARENA_NEW(p->arena, struct search_front);
         search_front_find(p->arena, p->search, p->front);
+        plan_fitting_front(p->scenario, p->search, p->front);
     }
     if (a->output.has_launch && !a->output.json)
         return print_launch(p);

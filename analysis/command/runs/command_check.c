@@ -20,8 +20,8 @@ static void tell_choices(const struct session *session, const struct scenario *s
 {
     for (unsigned i = 0; i < scenario->choices.count; i++) {
         const struct made_choice *one = &scenario->choices.rows[i];
-        fprintf(session->out, "%s %s: %s (%s)\n", i == 0 ? "chosen" : "      ",
-                choice_key_path(one->key), one->value, one->why);
+        fprintf(session->out, "%s %s: %s (%s)\n", i == 0 ? "chosen" : "      ", choice_path(one),
+                one->value, one->why);
     }
 }
 

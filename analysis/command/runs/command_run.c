@@ -6,6 +6,7 @@
 #include "analysis/output/terminal/progress.h"
 #include "analysis/output/text/format.h"
 #include "analysis/record/database/store_step.h"
+#include "analysis/record/evidence/expectation.h"
 #include "analysis/record/evidence/late_warnings.h"
 #include "analysis/record/evidence/record_run.h"
 #include "analysis/record/evidence/uncertainty_record.h"
@@ -154,7 +155,13 @@ static int finish_in(struct arena *arena, const struct run_arguments *arguments,
         tell_limit(session, &result->job->result);
         code = EXIT_LIMIT;
     }
-    return code == EXIT_OK && !result->step->fits ? EXIT_NOTHING_FITS : code;
+    const unsigned failed = expectation_tell(result->scenario, record_run(&record), session->notes,
+                                             session->notes_colour);
+    if (code != EXIT_OK)
+        return code;
+    if (!result->step->fits && !expectation_is_of(result->scenario, "fits"))
+        return EXIT_NOTHING_FITS;
+    return failed > 0 ? EXIT_UNEXPECTED : EXIT_OK;
 }
 
 static int finish(const struct run_arguments *arguments, struct session *session,
@@ -405,7 +412,8 @@ const struct command command_run = {
     .details =
         "exit code: 0 done, 3 scenario rejected, 4 out of memory (the database then holds the\n"
         "ledger up to there; or --against is: then the two are not compared), 5 a limit: --max-db, "
-        "or endless failures and stops",
+        "or endless failures and stops,\n"
+        "6 something under `expect:` does not hold (what it says of `fits` decides in place of 4)",
     .example = "orrery run scenarios/llama3-70b-64xh100.yaml",
     .run = run,
 };

@@ -167,7 +167,9 @@ const struct command command_validate = {
         "operators, memory. Every row is predicted from its own columns and the catalogue\n"
         "alone. A row that cannot be simulated is refused with its reason and counted apart,\n"
         "in the lines 'refused': it is neither an error nor a false out-of-memory, and a refused\n"
-        "layout is never the chosen one. Rows of quality 'degraded' are listed but not counted.",
+        "layout is never the chosen one. Rows of quality 'degraded' are listed but not counted.\n"
+        "Refused as cells: words and keys that do not exist, a name that stands twice, and cells\n"
+        "that contradict each other, as tokens/s and step time by more than the square root of 2.",
     .example = "orrery validate tests/validation/layers.csv",
     .run = run,
 };

@@ -48,7 +48,8 @@ bool run_measured_agree(const struct measured_arguments *a, const struct session
     return good;
 }
 
-#define DOUBTFUL 4.0 /* standard errors: one in 16,000 by chance */
+#define LOW 0.01 /* what is outside is told; one in fifty is by chance */
+#define HIGH 0.99
 
 /* No step is shorter than its FLOPs at the peak: without those that a kernel skips under a causal
  * mask, as an MFU of long sequences counts them. Mostly it is milliseconds taken for seconds. */
@@ -71,19 +72,52 @@ static bool possible(const struct arguments *line, struct session *session, cons
     return false;
 }
 
+/* "P99.7"; beyond what normal errors tell with any right, that it is beyond. */
+static struct text quantile_text(double below)
+{
+    struct text text;
+    if (below < 1e-4 || below > 1.0 - 1e-4)
+        snprintf(text.s, sizeof text.s, "%s", below < 0.5 ? "below P0.01" : "above P99.99");
+    else
+        snprintf(text.s, sizeof text.s, "at P%.4g", 100.0 * below);
+    return text;
+}
+
 int run_measured_judge(const struct arguments *line, struct session *session, const char *text,
                        const struct measured_step *measured)
 {
     if (!possible(line, session, text, measured))
         return EXIT_USAGE;
-    const double distance = measured_step_distance(measured);
-    if (distance > DOUBTFUL)
+    const double below = uncertainty_step_below(measured->step, measured->measured_s);
+    if (below < LOW || below > HIGH)
         fprintf(session->notes,
-                "orrery %s: --measured %s: %.0f standard errors from the forecast of that "
-                "scenario, %s: is it a step of it, of its batch, on its GPUs?\n",
-                line->rules.command, format_shown(text).s, distance,
-                format_time(uncertainty_step_s(measured->step, 0.5)).s);
+                "orrery %s: --measured %s: %s, %.1f standard errors from the forecast of that "
+                "scenario, %s (P1 %s, P99 %s): is it a step of it, of its batch, on its GPUs?\n",
+                line->rules.command, format_shown(text).s, quantile_text(below).s,
+                measured_step_distance(measured),
+                format_time(uncertainty_step_s(measured->step, 0.5)).s,
+                format_time(uncertainty_step_s(measured->step, LOW)).s,
+                format_time(uncertainty_step_s(measured->step, HIGH)).s);
     return EXIT_OK;
+}
+
+void run_measured_repeats(const struct arguments *line, struct session *session,
+                          const char *const *texts, const struct measured_step *measured,
+                          uint32_t count)
+{
+    for (uint32_t k = 0; k < count; k++) {
+        double earlier_s;
+        const double below = measured_step_repeated(measured, k, &earlier_s);
+        if (isnan(below) || (below >= LOW && below <= HIGH))
+            continue;
+        fprintf(session->notes,
+                "orrery %s: --measured %s: %s of what %s, measured of the same scenario, leaves: "
+                "steps scatter by %.1f %%, these by %.0f %%, which the interval takes; leave out "
+                "what is no step of it (warm-up, another batch or cluster)\n",
+                line->rules.command, format_shown(texts[k]).s, quantile_text(below).s,
+                format_time(earlier_s).s, 100.0 * residues_shipped.within_log_spread,
+                100.0 * measured_steps_scatter(measured, count));
+    }
 }
 
 /* The scenario of the line has been drawn: a copy, because its draws are about to be shifted. */
@@ -160,8 +194,10 @@ int run_measured_apply(const struct measured_arguments *a, struct session *sessi
         if (code == EXIT_OK)
             code = run_measured_judge(a->line, session, a->steps->words[i], &measured[i]);
     }
-    if (code == EXIT_OK && count > 0)
+    if (code == EXIT_OK && count > 0) {
+        run_measured_repeats(a->line, session, a->steps->words, measured, count);
         measured_steps_apply(measured, count, step, shift);
+    }
     if (code == EXIT_OK && itself > 0)
         measured_steps_itself(exp(log_itself / itself), step, shift);
     for (unsigned i = 0; i < count; i++)

@@ -20,10 +20,15 @@ struct measured_arguments {
 };
 /* Are all of them of that form? Tells each that is not. */
 bool run_measured_agree(const struct measured_arguments *a, const struct session *session);
-/* EXIT_USAGE, told, of a step shorter than its FLOPs at the dense peak. Tells of one so far from
- * its forecast that it may be one of something else. */
+/* EXIT_USAGE, told, of a step shorter than its FLOPs at the dense peak. Tells of one outside of P1
+ * to P99 of its forecast, with its quantile: it may be one of something else. */
 int run_measured_judge(const struct arguments *line, struct session *session, const char *text,
                        const struct measured_step *measured);
+/* Tells of each that is outside of P1 to P99 of what the earlier ones of its scenario leave, by the
+ * scatter of steps. `texts`: as the line gives them. */
+void run_measured_repeats(const struct arguments *line, struct session *session,
+                          const char *const *texts, const struct measured_step *measured,
+                          uint32_t count);
 /* Draws the measured steps as `how` says and lets them speak of the drawn step. Without any the
  * shift has no steps. EXIT_OK, or the exit code after the reason was told. */
 int run_measured_apply(const struct measured_arguments *a, struct session *session,

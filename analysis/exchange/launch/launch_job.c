@@ -145,6 +145,15 @@ bool launch_job_order(const struct launch_job *job, const char *order)
     return *a == *b;
 }
 
+bool launch_job_spreads(const struct launch_job *job)
+{
+    const uint64_t layers = job->c->model.layers;
+    for (uint64_t i = 0; i < job->chunks; i++)
+        if (job->layers[i] != layers / job->chunks + (i < layers % job->chunks))
+            return false;
+    return true;
+}
+
 const char *launch_job_stages(const struct launch_job *job, struct arena *arena)
 {
     const char *out = "E";

@@ -47,6 +47,8 @@ void launch_job_fill(const struct configuration *c, const struct launch_saves *s
                      struct arena *arena, struct launch_job *out);
 /* Is `order` ("tp-cp-dp-pp", fastest first) that of the layout, but for dimensions of one rank? */
 bool launch_job_order(const struct launch_job *job, const char *order);
+/* Are the layers spread evenly over the chunks, where the first ones may get one more? */
+bool launch_job_spreads(const struct launch_job *job);
 /* The layers of stage 0 .. pp-1 by chunk as Megatron spells them: "Et*5|(t*5|)*14t*5L". */
 const char *launch_job_stages(const struct launch_job *job, struct arena *arena);
 

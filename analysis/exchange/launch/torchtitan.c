@@ -87,7 +87,7 @@ static bool pieces_of(const struct launch_job *job, struct pieces *out)
     out->per_stage = job->c->layout.pipeline.vpp == usual
                          ? 0
                          : (job->c->model.layers + job->chunks - 1) / job->chunks;
-    return job->split == LAUNCH_SPLIT_LIST && !job->c->layout.pipeline.ends_count;
+    return job->split == LAUNCH_SPLIT_LIST && launch_job_spreads(job);
 }
 
 static void check_pipeline(const struct launch_job *job, struct launch_text *text)

@@ -27,6 +27,7 @@ static const struct {
     [OUTPUT_CHROME] = {"{\"displayTimeUnit\":", "a trace of Chrome's kind"},
     [OUTPUT_CSV] = {"", "a CSV table"},
     [OUTPUT_SHAPES] = {"# Kernels of ", "a list of kernels"},
+    [OUTPUT_SCENARIO] = {"# Scenario of a launch", "a scenario of a launch"},
     [OUTPUT_SCRIPT] = {"#!/bin/bash\n", "a script for bash"},
     [OUTPUT_DOCUMENT] = {"{\n  \"schema\": \"orrery.", "a JSON document of Orrery"},
 };

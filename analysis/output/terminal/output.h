@@ -24,6 +24,7 @@ enum output_kind {
     OUTPUT_CSV,      /* a line of column names first */
     OUTPUT_SHAPES,   /* kernels to measure */
     OUTPUT_SCRIPT,   /* for bash */
+    OUTPUT_SCENARIO, /* of a launch that was imported */
     OUTPUT_DOCUMENT, /* JSON of this program */
     OUTPUT_LATER     /* named by an option, its kind not known before it is begun; or a database,
                       * whose writer looks for itself */

@@ -209,15 +209,18 @@ bool search_run(const struct search_question *question, struct search **out, str
     }
     struct searching g = {
         .s = s,
+        .scratch = arena_create(),
         .ground = {.base = base,
                    .topology = topology,
                    .held = question->held,
                    .usable_bytes = trial_usable_bytes(base, question->headroom_ratio)}};
     if (!make_rows(&g, error)) {
+        arena_destroy(g.scratch);
         arena_destroy(arena);
         return false;
     }
     search_all(&g);
+    arena_destroy(g.scratch);
     s->question.diary = NULL; /* of whoever asks further it is not the diary */
     if (question->part.count == 0)
         find_near(s);

@@ -29,8 +29,8 @@ struct search_row {
     double least_bytes, least_s; /* bounds; 0: not asked */
     bool bound;                  /* least_s is that of its order of passes (pass_bound.h) */
     double pass_s;               /* at pass detail; 0: not timed */
-    double apart_s;              /* pass_apart_s, a bound of op detail; 0: not asked */
-    double apart_least_s;        /* it is no less */
+    double apart_s;              /* search_unit_apart_s, a bound of op detail; 0: not asked */
+    double apart_least_s;        /* pass_apart_s is no less */
     bool fits;                   /* its ledger was played and fits */
     uint32_t tried;              /* layouts with less recomputation that did not fit */
     struct search_turn *turn;    /* where its findings are written down; NULL: nowhere */
@@ -63,18 +63,24 @@ struct search_weeks {
     char tainted_by[WEEKS_NAME];
     double keep_needed;
 };
+struct search_fit { /* in draws of the figures of memory, as `run --uncertainty` draws them */
+    bool known;
+    uint32_t draws; /* 0: none of them is uncertain */
+    double ratio;   /* of them that it fits */
+};
 struct search_leader {
     const struct search_row *row;
     bool played; /* at op detail; else what follows is of pass detail, or not known (NAN) */
     double step_s, tokens_per_s, mfu_ratio;
     double peak_reserved_bytes, peak_allocated_bytes;
+    struct search_fit fit;
     double breakdown_s[PART_COUNT];
     /* With the model's own error; plan_figures.h adds the figures'. Of the forecast when there is
      * one, around it and not around step_s. */
     double p10_s, p90_s;
     double forecast_s;          /* with steps that the user measured; 0: there are none */
     double as_fast_probability; /* that it is faster than the first one; of the first, 1 */
-    double step_usd, usd_per_1e9_tokens;
+    double usd_per_1e9_tokens;
     double training_s, training_usd; /* of training.tokens in such steps; NAN: not said */
     enum nearness nearness;          /* of what was measured */
     /* At the wall, of a step without failures; NAN: not asked (BEST_ENERGY), or not known. */

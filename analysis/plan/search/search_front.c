@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "analysis/plan/search/search_lead.h"
+#include "analysis/plan/search/search_prefer.h"
 #include "analysis/plan/search/search_terms.h"
 #include "analysis/plan/search/search_weeks.h"
 #include "sim/check.h"
@@ -40,9 +41,13 @@ void search_front_find(struct arena *arena, const struct search *s, struct searc
     question.base = s->base;
     question.leaders = 1;
     question.diary = NULL;
-    if (s->leader_count == 0 || !s->leaders[0].played)
+    if (s->leader_count == 0)
         return;
-    keep(arena, &s->leaders[0], question.headroom_ratio, out);
+    const struct search_leader *fastest = &s->leaders[search_prefer_fastest(s)];
+    if (!fastest->played)
+        return;
+    keep(arena, fastest, question.headroom_ratio, out);
+    out->leaders[0].as_fast_probability = 1.0; /* what stands beside the first is of this one */
     while (!out->stopped && (question.headroom_ratio = next_ratio(s, out)) < 1.0) {
         struct search *more = NULL;
         struct error error;

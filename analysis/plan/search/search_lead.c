@@ -9,12 +9,13 @@
 #include "models/plan/trial.h"
 #include "sim/units.h"
 
-bool search_lead_fits(const struct configuration *base, const struct plan_layout *layout,
-                      double usable_bytes)
+bool search_lead_fits(struct arena *scratch, const struct configuration *base,
+                      const struct plan_layout *layout, double usable_bytes)
 {
     struct configuration c;
     plan_layout_apply(base, layout, &c);
-    return trial_may_fit(&c, usable_bytes);
+    trial_shorten(&c);
+    return trial_fits_in(scratch, &c, usable_bytes);
 }
 
 bool search_lead_play(const struct configuration *base, const struct search_row *row,
@@ -111,7 +112,6 @@ void search_lead_price(const struct configuration *base, const struct search_lea
     plan_layout_apply(base, &leader->row->layout, &c);
     plan_layout_apply(base, &first->row->layout, &best);
     cost_of_step(&c, leader->step_s, &cost);
-    leader->step_usd = cost.step_usd;
     leader->usd_per_1e9_tokens = cost.usd_per_1e9_tokens;
     leader->training_usd = cost.budget_usd;
     leader->training_s = configuration_trained_tokens(&c) / leader->tokens_per_s;
@@ -279,15 +279,11 @@ static double last_value(const struct search *s)
     return search_terms_value(&s->question.terms, &s->leaders[s->leader_count - 1]);
 }
 
-/* What is said beside the first is said again: another one leads. */
-static void follow_first(struct search *s, const struct search_leader *was)
+void search_lead_follow(struct search *s)
 {
-    const struct search_weeks *weeks = s->leaders[0].weeks;
     price_all(s);
     if (s->has_safe)
         search_lead_price(s->base, &s->leaders[0], weighs(s), &s->safe);
-    if (was != NULL && was->weeks != NULL && weeks != NULL)
-        s->needed_goodput_ratio *= weeks->tokens_per_s / was->weeks->tokens_per_s;
     know_own(s);
     find_pareto(s);
 }
@@ -310,7 +306,10 @@ uint32_t search_lead_take(struct search *s, const struct search_leader *leader)
     s->leaders = grown;
     s->leader_count++;
     sort_by_value(s);
-    follow_first(s, was);
+    const struct search_weeks *weeks = s->leaders[0].weeks;
+    if (was != NULL && was->weeks != NULL && weeks != NULL)
+        s->needed_goodput_ratio *= weeks->tokens_per_s / was->weeks->tokens_per_s;
+    search_lead_follow(s);
     s->has_near = false; /* something keeps the terms */
     for (uint32_t i = 0; i < s->leader_count; i++)
         if (s->leaders[i].row == leader->row)

@@ -6,8 +6,8 @@
 #include "analysis/plan/search/search_found.h"
 
 /* Does it fit, by the ledger of its first microbatches? */
-bool search_lead_fits(const struct configuration *base, const struct plan_layout *layout,
-                      double usable_bytes);
+bool search_lead_fits(struct arena *scratch, const struct configuration *base,
+                      const struct plan_layout *layout, double usable_bytes);
 /* Its step, op by op, with the memory of all of it. False: it does not fit after all. */
 bool search_lead_play(const struct configuration *base, const struct search_row *row,
                       double usable_bytes, struct arena *scratch, struct search_leader *out);
@@ -27,6 +27,9 @@ enum search_fate search_lead_missed(const struct search *search, const struct se
 void search_lead_order(struct search *search);
 /* What is known of another that fits, beside the first of them: its weeks, price, and how sure. */
 void search_lead_beside(struct search *search, struct search_leader *leader);
+/* What is said beside the first of the leaders is said again: another one leads, or they stand in
+ * another order. */
+void search_lead_follow(struct search *search);
 
 /* Makes it a leader where it keeps the terms and is better than the last of them, or they are fewer
  * than was asked: what is said of the others is then beside the new first. `leader` has been put

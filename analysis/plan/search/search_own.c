@@ -80,6 +80,7 @@ void search_own_rank(struct search *search, const struct configuration *c, struc
     }
     if (!out->found)
         out->rank = search_lead_take(search, &out->leader);
+    out->leads = !out->found && out->rank == 1;
 }
 
 const char *search_own_value(struct arena *arena, const struct plan_layout *l, enum plan_axis key)

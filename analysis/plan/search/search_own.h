@@ -17,6 +17,7 @@ struct search_own {
     struct search_leader leader;
     uint32_t rank;       /* among the leaders of the search, from 1; 0: not one of them */
     bool found;          /* the search has it among its leaders by itself */
+    bool leads;          /* it does not, and this beats every one of them */
     unsigned unsearched; /* of enum plan_axis: its values that no layout of the search has */
 };
 /* Plays the layout of `c`, the search's question with a layout, and ranks it among the leaders: it

@@ -6,8 +6,10 @@
 #include "analysis/plan/search/search_unit.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "analysis/plan/search/search_book.h"
+#include "models/layout/layout.h"
 #include "models/plan/ladder.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
@@ -223,13 +225,23 @@ static void time_row(struct search_unit *u, struct search_row *row)
     search_book_note(row, SEARCH_TIMED);
 }
 
+static double below_op_detail(const struct configuration *c, double bound_s, bool loose)
+{
+    const bool usual = strcmp(layout_order(c), LAYOUT_USUAL_ORDER) == 0;
+    return bound_s / (!loose  ? SEARCH_UNIT_OVERSTATED
+                      : usual ? SEARCH_UNIT_OVERSTATED_LOOSE
+                              : SEARCH_UNIT_OVERSTATED_SCATTERED);
+}
+
 /* May it be as fast as this, by the bound that takes its order of passes into account? */
 static bool may_be_faster(struct search_unit *u, struct search_row *row, double most_s)
 {
     struct configuration c;
+    bool loose;
     if (row->least_s <= most_s && !row->bound) {
         plan_layout_apply(u->ground.base, &row->layout, &c);
-        row->least_s = fmax(row->least_s, pass_order_least_s(u->memory, find_split(u, &c), &c));
+        const double order_s = pass_order_least_s(u->memory, find_split(u, &c), &c, &loose);
+        row->least_s = fmax(row->least_s, below_op_detail(&c, order_s, loose));
         row->bound = true;
     }
     return row->least_s <= most_s;
@@ -256,12 +268,14 @@ void search_unit_time_one(struct search_unit *u, struct search_row *row, double 
 double search_unit_apart_s(struct search_unit *u, struct search_row *row)
 {
     struct configuration c;
+    bool loose;
     CHECK(search_unit_holds(u, row));
     if (row->apart_s > 0.0)
         return row->apart_s;
     claim(u);
     plan_layout_apply(u->ground.base, &row->layout, &c);
-    row->apart_s = pass_apart_s(u->memory, find_split(u, &c), &c);
+    row->apart_s = pass_apart_s(u->memory, find_split(u, &c), &c, &loose);
+    row->apart_s = below_op_detail(&c, row->apart_s, loose);
     give(u);
     return row->apart_s;
 }

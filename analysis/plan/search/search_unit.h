@@ -28,7 +28,14 @@ void search_unit_time(struct search_unit *unit, double most_s);
 void search_unit_more(struct search_unit *unit, struct search_row *row);
 /* That row, open until now, if it may take no longer. */
 void search_unit_time_one(struct search_unit *unit, struct search_row *row, double most_s);
-/* The bound of a timed row at op detail, found once (pass_apart_s). */
+/* Bounds of pass detail are bounds of op detail but for traffic that slows compute for another
+ * while than op by op, and are above the step by no more than this; where they are loose
+ * (pass_wires.h) by no more than that in the usual order of ranks, and in others
+ * (docs/models/pass.md). */
+#define SEARCH_UNIT_OVERSTATED 1.006
+#define SEARCH_UNIT_OVERSTATED_LOOSE 1.06
+#define SEARCH_UNIT_OVERSTATED_SCATTERED 1.2
+/* Seconds; no step of a timed row is shorter op by op. Found once. */
 double search_unit_apart_s(struct search_unit *unit, struct search_row *row);
 bool search_unit_holds(const struct search_unit *unit, const struct search_row *row);
 

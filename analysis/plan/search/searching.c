@@ -62,22 +62,33 @@ struct asking { /* rows whose ledgers are played at once */
     uint32_t count;
 };
 
-static bool ledger_fits(const struct search_ground *ground, struct search_row *row)
+static bool ledger_fits(const struct search_ground *ground, struct search_row *row,
+                        struct arena *scratch)
 {
     if (search_book_knows(row, SEARCH_LEDGER))
         return row->turn->fits;
-    const bool fits = search_lead_fits(ground->base, &row->layout, ground->usable_bytes);
+    const bool fits = search_lead_fits(scratch, ground->base, &row->layout, ground->usable_bytes);
     struct search_turn *turn = search_book_note(row, SEARCH_LEDGER);
     if (turn != NULL)
         turn->fits = fits;
     return fits;
 }
 
-static void ask_ledger(void *context, size_t index)
+static void ask_ledger(void *context, size_t index, struct arena *scratch)
 {
     struct asking *asking = context;
     struct search_row *row = asking->rows[index];
-    row->fits = ledger_fits(&asking->g->ground, row);
+    row->fits = ledger_fits(&asking->g->ground, row, scratch);
+}
+
+/* One alone, as most often, in memory that was used before. */
+static void ask_ledgers(struct searching *g, struct asking *asking)
+{
+    if (asking->count == 1)
+        ask_ledger(asking, 0, g->scratch);
+    else
+        pool_run_scratch(g->s->question.threads, asking->count, ask_ledger, asking);
+    g->s->counts.ledgers += asking->count;
 }
 
 static struct search_unit *unit_of(const struct searching *g, const struct search_row *row)
@@ -99,11 +110,11 @@ static void try_more(struct searching *g, struct search_row *row)
 
 bool searching_may_take(const struct searching *g, struct search_row *row, double most_s)
 {
-    if (row->pass_s <= most_s * SEARCHING_OVERSTATED)
+    if (row->pass_s <= most_s)
         return true;
-    if (row->apart_least_s > most_s * SEARCHING_OVERSTATED)
+    if (row->apart_least_s > most_s * SEARCH_UNIT_OVERSTATED_SCATTERED)
         return false;
-    return search_unit_apart_s(unit_of(g, row), row) <= most_s * SEARCHING_OVERSTATED;
+    return search_unit_apart_s(unit_of(g, row), row) <= most_s;
 }
 
 double searching_least_open_s(const struct searching *g)
@@ -133,8 +144,7 @@ static bool settle_fits(struct searching *g)
     }
     if (asking.count == 0)
         return false;
-    pool_run(g->s->question.threads, asking.count, ask_ledger, &asking);
-    g->s->counts.ledgers += asking.count;
+    ask_ledgers(g, &asking);
     for (uint32_t i = 0; i < asking.count; i++)
         if (!asking.rows[i]->fits)
             try_more(g, asking.rows[i]);
@@ -342,7 +352,7 @@ void searching_leaders_safe(struct searching *g)
             continue;
         tried++;
         const struct search_leader *played = find_played(g, row);
-        if (played == NULL && !row->fits && !ledger_fits(&g->ground, row))
+        if (played == NULL && !row->fits && !ledger_fits(&g->ground, row, g->scratch))
             continue;
         s->has_safe = played != NULL || step_fits(&g->ground, row, NULL, &s->safe);
         if (played != NULL)

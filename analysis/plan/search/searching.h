@@ -14,6 +14,7 @@ struct searching {
     double most_s;             /* rows with a bound up to here are timed */
     struct search_row **order; /* timed rows that may fit, fastest first */
     uint32_t order_count;
+    struct arena *scratch; /* of the thread that hands out work */
     uint32_t played_count; /* leaders that were played, before some are left out */
     uint64_t effort;
 };
@@ -27,9 +28,6 @@ double searching_least_open_s(const struct searching *g);
 /* Times rows with bounds up to `most_s`, and settles the memory of those that lead. */
 void searching_time(struct searching *g, double most_s);
 
-/* pass_apart_s is a bound of op detail but for groups of a stage that share a wire and do not use
- * it at the same moment: it is higher by no more than this (docs/models/pass.md). */
-#define SEARCHING_OVERSTATED 1.02
 /* May this timed row be as fast as that op by op (docs/models/pass.md)? */
 bool searching_may_take(const struct searching *g, struct search_row *row, double most_s);
 /* Plays the leaders op by op, and what may be as fast as the last of them. */

@@ -30,10 +30,58 @@ static double common_variance(const struct measured_step *measured, uint32_t cou
     return fmax(least * least - within * within, 0.0);
 }
 
+static bool one_scenario(const struct measured_step *a, const struct measured_step *b)
+{
+    bool same = a->step->draw_count == b->step->draw_count;
+    for (uint32_t i = 0; same && i < a->step->draw_count; i++)
+        same = a->step->draws[i].log_step == b->step->draws[i].log_step;
+    return same;
+}
+
+/* Mean logarithm of the first `count` that are of the scenario of `of`, and how many they are. */
+static double mean_of(const struct measured_step *measured, uint32_t count,
+                      const struct measured_step *of, uint32_t *found)
+{
+    double sum = 0.0;
+    *found = 0;
+    for (uint32_t k = 0; k < count; k++)
+        if (one_scenario(&measured[k], of)) {
+            sum += log(measured[k].measured_s);
+            ++*found;
+        }
+    return *found > 0 ? sum / *found : NAN;
+}
+
+double measured_steps_scatter(const struct measured_step *measured, uint32_t count)
+{
+    double squares = 0.0, scenarios = 0.0;
+    for (uint32_t k = 0; k < count; k++) {
+        uint32_t found;
+        const double mean = mean_of(measured, count, &measured[k], &found);
+        squares += pow(log(measured[k].measured_s) - mean, 2.0);
+        scenarios += 1.0 / found;
+    }
+    const double freedom = count - round(scenarios);
+    const double within = residues_shipped.within_log_spread;
+    return freedom > 0.0 ? fmax(within, sqrt(squares / freedom)) : within;
+}
+
+double measured_step_repeated(const struct measured_step *measured, uint32_t index,
+                              double *earlier_s)
+{
+    uint32_t found;
+    const double mean = mean_of(measured, index, &measured[index], &found);
+    const double spread = residues_shipped.within_log_spread * sqrt(1.0 + 1.0 / found);
+    *earlier_s = exp(mean);
+    return found > 0 ? 0.5 * erfc((mean - log(measured[index].measured_s)) / spread / sqrt(2.0))
+                     : NAN;
+}
+
 void measured_steps_apply(const struct measured_step *measured, uint32_t count,
                           struct uncertain_step *step, struct measured_shift *out)
 {
-    const double within = pow(residues_shipped.within_log_spread, 2.0);
+    const double scatter = measured_steps_scatter(measured, count), within = scatter * scatter;
+    const double usual = pow(residues_shipped.within_log_spread, 2.0);
     const double between = common_variance(measured, count, step);
     const double all = within + count * between;
     const double before = step->own.log_spread, before_s = uncertainty_step_s(step, 0.5);
@@ -61,10 +109,12 @@ void measured_steps_apply(const struct measured_step *measured, uint32_t count,
     for (uint32_t i = 0; i < step->draw_count; i++)
         step->draws[i].weight /= sum;
     /* what the shift leaves open, and what is not common to the steps */
-    step->own.log_spread = sqrt(before * before - between + between * within / all);
+    step->own.log_spread =
+        sqrt(before * before - between + between * within / all + within - usual);
     *out = (struct measured_shift){.steps = count,
                                    .log_shift = log(uncertainty_step_s(step, 0.5) / before_s),
-                                   .before_log_spread = before};
+                                   .before_log_spread = before,
+                                   .scatter_log_spread = scatter};
 }
 
 void measured_steps_itself(double measured_s, struct uncertain_step *step,
@@ -72,7 +122,7 @@ void measured_steps_itself(double measured_s, struct uncertain_step *step,
 {
     out->log_shift += log(measured_s / uncertainty_step_s(step, 0.5));
     out->itself = true;
-    step->own.log_spread = fmin(step->own.log_spread, residues_shipped.within_log_spread);
+    step->own.log_spread = out->scatter_log_spread; /* which no step is below */
     for (uint32_t i = 0; i < step->draw_count; i++)
         step->draws[i].log_step = log(measured_s);
 }

@@ -202,11 +202,17 @@ static void take_messages(const struct result *result, struct record *out)
     }
     for (unsigned i = 0; i < s->choices.count; i++) {
         const struct made_choice *one = &s->choices.rows[i];
-        take_message(out, "choice", choice_key_path(one->key), one->value, one->why);
+        take_message(out, "choice", choice_path(one), one->value, one->why);
     }
     for (unsigned i = 0; i < s->stated.default_count; i++)
         take_message(out, "default", s->stated.defaults[i].key, s->stated.defaults[i].value,
                      s->stated.defaults[i].doc);
+    unsigned graphs = 0;
+    if (software_graphs(s->configuration.software.graphs.modules, &graphs) && graphs != 0)
+        take_message(out, "default", "software.cuda_graphs",
+                     s->configuration.software.graphs.modules,
+                     "Their memory pools and static inputs, and the time of their capture at start "
+                     "and after a restart, are not modelled: 0 B, 0 s.");
     for (unsigned i = 0; i < s->note_count; i++) {
         take_message(out, "note", arena_format(out->arena, "%.9f s", s->notes[i].at_s),
                      s->notes[i].say, NULL);

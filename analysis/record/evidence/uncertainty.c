@@ -60,14 +60,20 @@ struct drawing {
     struct simulated *out; /* [0]: nothing drawn; [i + 1]: draw i */
 };
 
+double uncertainty_factor(struct arena *scratch, uint64_t seed, uint64_t index,
+                          const struct constant *constant)
+{
+    struct random_stream *stream = random_create(scratch, seed, index, constant->name);
+    return exp(constant->error_ratio * random_normal(stream));
+}
+
 static void draw(void *context, size_t index, struct arena *scratch)
 {
     const struct drawing *d = context;
     struct configuration c = d->scenario->configuration;
     for (unsigned i = 0; index > 0 && i < d->scenario->stated.constant_count; i++) {
         const struct constant *constant = &d->scenario->stated.constants[i];
-        struct random_stream *stream = random_create(scratch, d->seed, index - 1, constant->name);
-        constant_scale(&c, constant, exp(constant->error_ratio * random_normal(stream)));
+        constant_scale(&c, constant, uncertainty_factor(scratch, d->seed, index - 1, constant));
     }
     c.path_draw = index;
     if (d->passes)
@@ -200,6 +206,13 @@ static double mixture_quantile(const struct uncertain_draw *draws, uint32_t coun
 double uncertainty_step_s(const struct uncertain_step *step, double probability)
 {
     return exp(mixture_quantile(step->draws, step->draw_count, step->own.log_spread, probability));
+}
+
+double uncertainty_step_below(const struct uncertain_step *step, double step_s)
+{
+    struct mixture mixture = {
+        .draws = step->draws, .count = step->draw_count, .spread = step->own.log_spread};
+    return mixture_excess(log(step_s), &mixture);
 }
 
 static bool power_known(const struct uncertain_step *step, bool wall)

@@ -32,6 +32,9 @@ struct drawn_power {   /* of one draw; NAN: not known */
     double log_wall_w; /* of all paid GPUs, mean of the step */
     double log_node_w; /* of a node at its inlet, likewise */
 };
+/* What draw `index` multiplies a figure by. */
+double uncertainty_factor(struct arena *scratch, uint64_t seed, uint64_t index,
+                          const struct constant *constant);
 /* Draws of a step, whether it fits or not. Draw i is the same for any count. */
 struct uncertain_step {
     const struct scenario *scenario;
@@ -54,6 +57,8 @@ bool uncertainty_draw(struct arena *arena, const struct scenario *scenario,
 
 /* Step time that is not passed with this probability, the model's own error included. */
 double uncertainty_step_s(const struct uncertain_step *step, double probability);
+/* The probability that it takes no longer than that: the inverse. */
+double uncertainty_step_below(const struct uncertain_step *step, double step_s);
 /* The same of the mean power of a node at its inlet, and of the energy of a step at the wall: power
  * x time, each with its own error, and power no more than with cards at their cap. NAN: power is
  * not known. */

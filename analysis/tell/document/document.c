@@ -130,7 +130,7 @@ static void set_choices(struct fact *document, const struct scenario *scenario)
     for (unsigned i = 0; i < scenario->choices.count; i++) {
         const struct made_choice *one = &scenario->choices.rows[i];
         struct fact *row = document_object(choices, NULL);
-        document_word(row, "key", choice_key_path(one->key));
+        document_word(row, "key", choice_path(one));
         document_quote(row, "value", one->value);
         document_word(row, "why", one->why);
     }

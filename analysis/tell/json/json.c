@@ -20,18 +20,26 @@ static json_t *figures_of(const struct json_list_entry *entry)
     return rows;
 }
 
-/* Dated facts, with the keys that each sets. */
+static json_t *words_of(const struct value *mapping)
+{
+    json_t *words = json_object();
+    for (const struct value *m = mapping != NULL ? mapping->first : NULL; m != NULL; m = m->next)
+        json_set(words, m->key, json_text(m->text));
+    return words;
+}
+
+/* Dated facts: of which runs, and the keys that each sets. */
 static json_t *history_of(const struct json_list_entry *entry)
 {
     json_t *rows = json_array();
     for (unsigned i = 0; i < entry->history.count; i++) {
         const struct release_fact *f = &entry->history.facts[i];
-        json_t *row = json_object(), *sets = json_object();
+        json_t *row = json_object();
         json_set(row, "since", json_text(f->since));
         json_set(row, "what", json_text(f->what));
-        for (const struct value *m = f->sets ? f->sets->first : NULL; m; m = m->next)
-            json_set(sets, m->key, json_text(m->text));
-        json_set(row, "sets", sets);
+        json_set(row, "when", words_of(f->when));
+        json_set(row, "sets", words_of(f->sets));
+        json_set(row, "untaken", *f->untaken ? json_text(f->untaken) : json_null());
         json_set(row, "size", *f->size ? json_text(f->size) : json_null());
         json_set(row, "source", json_text(f->source));
         json_append(rows, row);

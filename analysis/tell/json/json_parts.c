@@ -45,7 +45,7 @@ static json_t *choices_array(const struct scenario *scenario)
     for (unsigned i = 0; i < scenario->choices.count; i++) {
         const struct made_choice *one = &scenario->choices.rows[i];
         json_t *row = json_object();
-        json_set(row, "key", json_text(choice_key_path(one->key)));
+        json_set(row, "key", json_text(choice_path(one)));
         json_set(row, "value", json_text(one->value));
         json_set(row, "why", json_text(one->why));
         json_append(array, row);

@@ -54,7 +54,14 @@ static void print_sources(const struct json_list_entry *entry, const struct sess
     }
 }
 
-/* "2025-09  what changed (router_fusion: true; size) [source]". */
+/* "sets cuda_graphs: full", a line each. */
+static void print_words(const struct value *mapping, const char *verb, int indent, FILE *out)
+{
+    for (const struct value *m = mapping != NULL ? mapping->first : NULL; m != NULL; m = m->next)
+        fprintf(out, "%*s%s %s: %s\n", indent, "", verb, m->key, m->text);
+}
+
+/* "2025-09  what changed", of which runs, what it sets, what not, how large, and the source. */
 static void print_history(const struct json_list_entry *entry, const struct session *session)
 {
     FILE *out = session->out;
@@ -63,8 +70,12 @@ static void print_history(const struct json_list_entry *entry, const struct sess
         const struct release_fact *f = &entry->history.facts[i];
         const int used = fprintf(out, "  %s  ", f->since);
         wrap_print(out, session->width, f->what, used);
-        for (const struct value *m = f->sets ? f->sets->first : NULL; m; m = m->next)
-            fprintf(out, "%*ssets %s: %s\n", used, "", m->key, m->text);
+        print_words(f->when, "where", used, out);
+        print_words(f->sets, "sets", used, out);
+        if (*f->untaken) {
+            const int lead = fprintf(out, "%*sknown, not taken: ", used, "");
+            wrap_print(out, session->width, f->untaken, lead);
+        }
         if (*f->size) {
             fprintf(out, "%*s", used, "");
             wrap_print(out, session->width, f->size, used);

@@ -108,6 +108,8 @@ void report_leader_facts(struct fact *o, const struct search_leader *l,
     document_real(o, "mfu", IN_RATIO, l->mfu_ratio);
     document_real(o, "peak_reserved_bytes", IN_BYTES, l->peak_reserved_bytes);
     document_real(o, "peak_allocated_bytes", IN_BYTES, l->peak_allocated_bytes);
+    document_real(o, "fits_ratio", IN_RATIO, known_if(l->fit.known, l->fit.ratio));
+    document_real(o, "fits_draws", IN_COUNT, known_if(l->fit.known, l->fit.draws));
     document_real(o, "cost_usd_per_1e9_tokens", IN_USD, l->usd_per_1e9_tokens);
     document_real(o, "energy_j_per_token", IN_QUANTITY, l->energy_j_per_token);
     document_real(o, "wall_w", IN_WATTS, l->wall_w);

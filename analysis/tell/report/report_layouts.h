@@ -53,6 +53,7 @@ void report_breakdown_facts(struct fact *in, const char *key, const double parts
     X(goodput, "goodput", NULL, "{weeks.goodput}")                                                 \
     X(kept, "kept/day", NULL, "{weeks..kept_tokens_per_day}")                                      \
     X(memory, "memory", NULL, "{peak_reserved_bytes}")                                             \
+    X(fits, "fits", "fits", "{fits_ratio}")                                                        \
     X(cost, "10^9 tok.", NULL, "{cost_usd_per_1e9_tokens}")                                        \
     X(energy, "J/token", NULL, "{energy_j_per_token:.3f}")                                         \
     X(probability, "P(1)", NULL, "{as_fast_probability}")                                          \

@@ -13,7 +13,8 @@
 /* Of a machine without a layout nothing stands in the columns of one. */
 #define TABLE                                                                                      \
     "{table}<\t<{if .has_gpus}\tGPUs{end}\t<layout{if .has_step}\tstep{end}\ttokens/s"             \
-    "{if .has_mfu}\tMFU{end}{if .has_goodput}\tgoodput{end}\tfree{if .has_cost}\t10^9 tok.{end}"   \
+    "{if .has_mfu}\tMFU{end}{if .has_goodput}\tgoodput{end}\tfree"                                 \
+    "{if .has_fits}\tfits{end}{if .has_cost}\t10^9 tok.{end}"                                      \
     "{if .has_energy}\tat the wall\tJ/token{end}"                                                  \
     "{if .has_training}\ttraining{end}{if .has_price}\tUSD{end}{if .has_missed}\t<misses{end}\n"   \
     "{each .rows}{.mark}\t{.values<0.40}{if .has_gpus}\t{.gpus}{end}\t{.layout}"                   \
@@ -22,6 +23,7 @@
     "{if .has_mfu}\t{if .leader}{.leader.mfu}{end}{end}"                                           \
     "{if .has_goodput}\t{if .leader}{.leader.weeks.goodput}{end}{end}"                             \
     "\t{if .leader}{.leader..free}{end}"                                                           \
+    "{if .has_fits}\t{if .leader}{.leader.fits_ratio}{end}{end}"                                   \
     "{if .has_cost}\t{if .leader}{.leader.cost_usd_per_1e9_tokens}{end}{end}"                      \
     "{if .has_energy}\t{if .leader}{.leader.wall_w}{end}\t{if .leader}"                            \
     "{.leader.energy_j_per_token:.3f}{end}{end}"                                                   \
@@ -47,6 +49,8 @@ static const char lines[] =
     "{if .table..has_mfu}"
     "  MFU: the model's FLOPs over the peak of the cards; `run` tells their formula\n{end}"
     "  free: of the memory of the fullest card\n"
+    "{if .table..has_fits}"
+    "  fits: share of draws of the figures of memory, as 'run --uncertainty' draws them\n{end}"
     "{if .table..has_cost}  10^9 tok.: price of 10^9 tokens\n{end}"
     "{if .table..has_training}"
     "  training{if .table..has_price}, USD: time and price{else}: time{end} of training.tokens, "
@@ -143,6 +147,19 @@ static bool any_weeks(const struct search_machines *all)
     return false;
 }
 
+/* Is any layout not sure to fit? */
+static bool any_unsure(const struct search_machines *all)
+{
+    bool any = false;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct search_machine *m = &all->rows[i];
+        any = any || (m->leader.fit.known && m->leader.fit.ratio < 1.0);
+        for (uint32_t k = 0; k < m->front.count; k++)
+            any = any || (m->front.leaders[k].fit.known && m->front.leaders[k].fit.ratio < 1.0);
+    }
+    return any;
+}
+
 /* Columns that say something here: not all empty, not all alike, not of one machine's steps alone.
  */
 static void choose_columns(struct fact *o, const struct search_machines *all)
@@ -156,6 +173,7 @@ static void choose_columns(struct fact *o, const struct search_machines *all)
     }
     document_flag(o, ".has_gpus", !gpus_said(all));
     document_flag(o, ".has_goodput", weeks);
+    document_flag(o, ".has_fits", any_unsure(all));
     document_flag(o, ".has_mfu", !weeks);
     document_flag(o, ".has_step", !weeks && best == BEST_STEP);
     document_flag(o, ".has_training", tokens);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/output/text/format.h"
+#include "analysis/plan/search/search_prefer.h"
 #include "analysis/plan/search/search_terms.h"
 #include "analysis/record/evidence/published_mfu.h"
 #include "analysis/tell/report/report.h"
@@ -33,7 +34,10 @@ static const char leader_lines[] =
     "{each .leaders}\n{bold}Leaders{plain}\n" REPORT_LAYOUTS_LINES
     "  P(1): probability that it is no {if .with_weeks}worse{else}slower{end} than the first, by "
     "the model's own error{if .with_weeks} and the seeds{end}\n  seen: steps of this kind of "
-    "layout have been measured with this software on this card\n{if own_steps}  yours: the step "
+    "layout have been measured with this software on this card\n  fits: {if .draws > 0}share of "
+    "{.draws:digits} draws of the figures of memory, as 'run --uncertainty' draws them"
+    "{else}no figure of memory is uncertain here{end}\n{if .preferred}  {wrap .preferred 2}{end}"
+    "{if own_steps}  yours: the step "
     "corrected by your measurements; {.order}\n{end}{if .guessed}  ~ at pass detail: slower than "
     "the first by more than that may be off, or not played op by op\n{end}{if unplayed > 0}  "
     "{unplayed:digits} more may be as fast as the last of these: at pass detail they are slower, "
@@ -205,16 +209,18 @@ static bool any_guessed(const struct search *search)
 static const char *measured_order(struct arena *arena, const struct search *search)
 {
     const struct search_leader *l = search->leaders;
-    uint32_t fastest = 0;
+    uint32_t fastest = 0, before = 0; /* by it, and without */
     bool same = true;
     for (uint32_t i = 1; i < search->leader_count; i++) {
-        same = same && l[i].forecast_s >= l[i - 1].forecast_s;
-        if (l[i].forecast_s < l[fastest].forecast_s)
-            fastest = i;
+        for (uint32_t k = 0; k < i; k++)
+            same = same && (l[k].forecast_s - l[i].forecast_s) * (l[k].step_s - l[i].step_s) >= 0.0;
+        fastest = l[i].forecast_s < l[fastest].forecast_s ? i : fastest;
+        before = l[i].step_s < l[before].step_s ? i : before;
     }
-    return same          ? "the order stays"
-           : fastest > 0 ? arena_format(arena, "by it %" PRIu32 " is the fastest", fastest + 1)
-                         : "the first stays, the order behind it changes";
+    return same ? "the order stays"
+           : fastest != before
+               ? arena_format(arena, "by it %" PRIu32 " is the fastest", fastest + 1)
+               : "the fastest stays, the order behind it changes";
 }
 
 /* Why the search did not find what beats it. */
@@ -235,7 +241,7 @@ static const char *own_words(struct arena *arena, const struct search_own *own)
             : "own: the scenario's layout";
     if (!own->fits)
         return NULL;
-    if (own->rank == 1 && !own->found)
+    if (own->leads)
         text = arena_format(arena, "%s; it beats every layout of the search%s", text,
                             own_reason(arena, own));
     return own->tight ? arena_format(
@@ -432,6 +438,9 @@ static void set_leaders(struct fact *o, const struct plan_told *told)
     report_why_nothing_facts(o, s);
     document_word(o, ".weeks_error", s->weeks_error.text);
     document_flag(o, ".guessed", any_guessed(s));
+    document_count(o, ".draws", any ? s->leaders[0].fit.draws : 0);
+    document_word(o, ".preferred", any ? report_why_order(o->arena, s) : NULL);
+    document_real(o, "fastest_rank", IN_COUNT, known_if(any, search_prefer_fastest(s) + 1.0));
     document_word(o, ".order", any ? measured_order(o->arena, s) : NULL);
     document_flag(o, ".with_weeks",
                   any && s->leaders[0].weeks != NULL && search_terms_weeks(&s->question.terms));

@@ -1,5 +1,6 @@
 #include "analysis/tell/report/report_why.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -7,6 +8,8 @@
 #include "analysis/plan/search/search_broken.h"
 #include "analysis/plan/search/search_lack.h"
 #include "analysis/plan/search/search_own.h"
+#include "analysis/plan/search/search_prefer.h"
+#include "analysis/plan/search/search_terms.h"
 #include "analysis/plan/search/search_weeks.h"
 #include "analysis/tell/report/report_layouts.h"
 #include "models/plan/trial.h"
@@ -290,6 +293,46 @@ const char *report_why_nothing(struct arena *arena, const struct search *search)
     struct search_broken broken;
     struct search_lack lack;
     return find_nothing(arena, search, &broken, &lack);
+}
+
+/* Why they do not stand by the objective alone; NULL: they do. */
+static const char *order_words(struct arena *arena, const struct search *s)
+{
+    const uint32_t best = search_prefer_fastest(s);
+    const struct search_fit *fit = &s->leaders[best].fit;
+    const char *name = search_best_docs[s->question.terms.best];
+    const double sure_percent = SEARCH_SURE_RATIO * 100.0;
+    bool moved = false;
+    for (uint32_t i = 1; i < s->leader_count; i++)
+        moved = moved || search_terms_value(&s->question.terms, &s->leaders[i]) <
+                             search_terms_value(&s->question.terms, &s->leaders[i - 1]);
+    if (best > 0 && fit->ratio >= SEARCH_SURE_RATIO)
+        return arena_format(
+            arena, "%s: %" PRIu32 ", by less than is printed; before it stands what was seen", name,
+            best + 1);
+    if (best > 0)
+        return arena_format(arena,
+                            "%s: %" PRIu32 ", which fits in %s of the draws; what is no worse "
+                            "within the model's own error and fits more surely, up to %.0f %%, "
+                            "stands before it",
+                            name, best + 1, format_percent(fit->ratio).s, sure_percent);
+    return moved ? arena_format(arena,
+                                "what is no worse than the first within the model's own error "
+                                "stands by how surely it fits, up to %.0f %%",
+                                sure_percent)
+                 : NULL;
+}
+
+const char *report_why_order(struct arena *arena, const struct search *s)
+{
+    const char *order = order_words(arena, s);
+    if (s->leaders[0].fit.ratio >= SEARCH_SURE_RATIO)
+        return order;
+    return arena_format(arena,
+                        "%s%s1 fits in %s of the draws: a larger --headroom finds layouts that fit "
+                        "more surely",
+                        order != NULL ? order : "", order != NULL ? "; " : "",
+                        format_percent(s->leaders[0].fit.ratio).s);
 }
 
 static void show_lack(struct fact *in, const struct search_lack *lack)

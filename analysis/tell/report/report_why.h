@@ -12,6 +12,9 @@ void report_why(struct fact *in, const struct search *search, const struct searc
                 const char *asked);
 extern const char report_why_lines[];
 
+/* Why the leaders, of which there is one, do not stand by the objective alone, and what the first
+ * lacks; NULL: they do, and it fits surely. */
+const char *report_why_order(struct arena *arena, const struct search *search);
 /* Why a search has no layout to tell, in a sentence or two; NULL: something leads, or fits. */
 const char *report_why_nothing(struct arena *arena, const struct search *search);
 /* The same as facts: `broken` is the rule that most layouts break, where each breaks one; `lack`

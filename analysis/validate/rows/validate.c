@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/output/text/format.h"
@@ -10,6 +11,7 @@
 #include "analysis/validate/rows/validate_run.h"
 #include "models/profile/profile.h"
 #include "scenarios/catalogue/card.h"
+#include "scenarios/language/names.h"
 #include "sim/pool.h"
 
 const struct validate_kind *const validate_kinds[] = {
@@ -62,12 +64,42 @@ static const struct validate_kind *recognise(const struct csv *csv, struct error
     return NULL;
 }
 
-static enum quality quality_of(const char *cell)
+/* Of an empty cell clean; another word refuses the row. */
+static void read_quality(const struct validation *v, struct validate_row *row)
 {
-    for (unsigned i = 0; quality_names[i] != NULL; i++)
-        if (strcmp(cell, quality_names[i]) == 0)
-            return (enum quality)i;
-    return QUALITY_CLEAN;
+    const char *cell = csv_cell(v->csv, row->record, "quality");
+    unsigned i = 0;
+    while (quality_names[i] != NULL && strcmp(cell, quality_names[i]) != 0)
+        i++;
+    row->quality = quality_names[i] != NULL ? (enum quality)i : QUALITY_CLEAN;
+    if (quality_names[i] == NULL && *cell != '\0')
+        validate_row_refuse(row, REFUSAL_CELLS, "column quality: no '%.40s'%s", cell,
+                            names_advice(v->arena, cell, (struct name_list){quality_names, i}));
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct validate_row *x = *(struct validate_row *const *)a,
+                              *y = *(struct validate_row *const *)b;
+    const int order = strcmp(x->id, y->id);
+    return order != 0 ? order : (x->record > y->record) - (x->record < y->record);
+}
+
+/* The first row of a name counts; those without one have none in common. */
+static void refuse_repeated(struct validation *v)
+{
+    struct validate_row **rows = ARENA_ARRAY(v->arena, struct validate_row *, v->row_count + 1);
+    for (size_t i = 0; i < v->row_count; i++)
+        rows[i] = &v->rows[i];
+    qsort(rows, v->row_count, sizeof *rows, by_id);
+    for (size_t i = 1, first = 0; i < v->row_count; i++) {
+        if (strcmp(rows[i]->id, rows[first]->id) != 0)
+            first = i;
+        else if (*rows[i]->id != '\0')
+            validate_row_refuse(rows[i], REFUSAL_CELLS,
+                                "column row_id: that of row %zu, too; name each row once",
+                                rows[first]->record + 1);
+    }
 }
 
 /* The cells of these columns; NULL: there are none. */
@@ -84,7 +116,8 @@ static void predict(void *context, size_t index, struct arena *scratch)
 {
     struct validation v = *(struct validation *)context;
     v.scratch = scratch;
-    v.kind->predict(&v, &v.rows[index]);
+    if (!v.rows[index].refused)
+        v.kind->predict(&v, &v.rows[index]);
 }
 
 /* Rows whose cell in one column is one of some words. */
@@ -132,10 +165,11 @@ static void take_rows(struct validation *v, const char *source, const struct whe
         row->record = record;
         row->id = csv_cell(v->csv, record, "row_id");
         row->source = of;
-        row->quality = quality_of(csv_cell(v->csv, record, "quality"));
+        read_quality(v, row);
         row->group = cells_of(v, record, v->kind->group);
         row->layout = cells_of(v, record, v->kind->layout);
     }
+    refuse_repeated(v);
 }
 
 /* Times of another card, taken for this one (--other-card), prove nothing about it. */

@@ -67,7 +67,8 @@ bool validate_explain(const struct validation *v, const char *id, FILE *out, str
     struct validate_row *row = find(v, id, error);
     if (row == NULL)
         return false;
-    v->kind->predict(v, row);
+    if (!row->refused)
+        v->kind->predict(v, row);
     struct validate_row asked = {.record = row->record, .id = row->id, .source = row->source};
     struct validate_text *text = ARENA_NEW(v->arena, struct validate_text);
     bool written = v->kind->write != NULL && v->kind->write(v, &asked, text);

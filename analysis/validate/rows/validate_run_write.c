@@ -269,6 +269,29 @@ static void add_software(const struct writer *w)
     validate_text_close(w->text);
 }
 
+/* What the source states is in the scenario, or is told not to be: a fact without a key, and the
+ * network of a run on one node. */
+static bool all_told(const struct validate_run *run, struct validate_text *out,
+                     struct validate_row *row)
+{
+    for (unsigned i = 0; i < run->stated.count && !row->refused; i++) {
+        const struct stated_fact *fact = &run->stated.facts[i];
+        const bool network = strcmp(fact->section, "cluster.fabric") == 0;
+        if (fact->told)
+            continue;
+        if (!fact->known || network)
+            validate_text_add(out, "# column stated, %s: %s.%s=%s\n",
+                              network ? "of a network, which one node has none of"
+                                      : "without a key here",
+                              fact->section, fact->key, fact->value);
+        else
+            validate_row_refuse(row, REFUSAL_CELLS,
+                                "column stated: %.60s.%.60s is of a section that rows do not have",
+                                fact->section, fact->key);
+    }
+    return !row->refused;
+}
+
 bool validate_run_write(const struct validation *v, struct validate_run *run,
                         struct validate_text *out, struct validate_row *row)
 {
@@ -293,5 +316,5 @@ bool validate_run_write(const struct validation *v, struct validate_run *run,
     add_training(&w);
     add_layout(&w);
     add_software(&w);
-    return true;
+    return all_told(run, out, row);
 }

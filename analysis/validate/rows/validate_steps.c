@@ -71,10 +71,63 @@ static void take_memory(const struct configuration *c, const struct step *step,
     row->values[PEAK_RESERVED].has_predicted = row->values[PEAK_ALLOCATED].has_predicted = known;
     row->predicted = step->fits ? VERDICT_FITS : VERDICT_OOM;
     if (row->measured == VERDICT_OOM || row->predicted == VERDICT_OOM)
-        snprintf(row->note, sizeof row->note,
-                 "reserves %.1f GiB%s beside %.1f outside the allocator; %.1f usable",
-                 reserved / GIB, known ? "" : " or more", outside / GIB,
-                 c->gpu.hbm.usable_bytes / GIB);
+        validate_row_note(row, "reserves %.1f GiB%s beside %.1f outside the allocator; %.1f usable",
+                          reserved / GIB, known ? "" : " or more", outside / GIB,
+                          c->gpu.hbm.usable_bytes / GIB);
+}
+
+/* Do the cells of what was measured contradict each other? A row that a mistake of units, of cards
+ * or of microbatches speaks against is off by a whole factor: from the square root of 2 on it is
+ * nearer to twice than to once. Printed throughputs are within 2 % of the step times beside them
+ * (780 rows of steps.csv: .4 %). */
+static void check_measured(const struct validate_run *run, const struct validate_value *tokens,
+                           struct validate_row *row)
+{
+    const double whole = M_SQRT2, rounded = 1.02;
+    const struct validate_value *time = &row->values[STEP_TIME];
+    const struct validate_value *reserved = &row->values[PEAK_RESERVED];
+    const struct validate_value *allocated = &row->values[PEAK_ALLOCATED];
+    const double of_time =
+        (double)run->global_batch * (double)run->sequence / (time->measured * (double)run->gpus);
+    if (row->refused)
+        return;
+    if (row->measured == VERDICT_OOM && (time->has_measured || tokens->has_measured))
+        validate_row_refuse(
+            row, REFUSAL_CELLS,
+            "column outcome: oom, and %s has a value: a step that ran out of memory "
+            "has no time; empty the cell, or correct the outcome",
+            time->has_measured ? "step_time_s" : "tokens_per_s_per_gpu");
+    else if (reserved->has_measured && allocated->has_measured &&
+             allocated->measured > reserved->measured)
+        validate_row_refuse(row, REFUSAL_CELLS,
+                            "column peak_alloc_gib: %.4g is more than peak_reserved_gib, %.4g, "
+                            "which holds it",
+                            allocated->measured / GIB, reserved->measured / GIB);
+    else if (time->has_measured && tokens->has_measured && of_time > 0.0 && run->gpus > 0) {
+        const double ratio = fmax(tokens->measured / of_time, of_time / tokens->measured);
+        if (ratio > whole)
+            validate_row_refuse(row, REFUSAL_CELLS,
+                                "column tokens_per_s_per_gpu: %.4g, and %.4g by step_time_s, "
+                                "global_batch, seq_len and gpus: correct or empty the one that is "
+                                "not of this run",
+                                tokens->measured, of_time);
+        else if (ratio > rounded)
+            validate_row_note(row,
+                              "tokens_per_s_per_gpu is %.4g, and %.4g by step_time_s, which is "
+                              "taken",
+                              tokens->measured, of_time);
+    }
+}
+
+/* Of the word: ok, oom or nothing. */
+static bool ran_out(struct cells *c)
+{
+    const char *outcome = validate_cells_word(c, "outcome");
+    const bool oom = strcmp(outcome, "oom") == 0;
+    if (!c->row->refused && !oom && *outcome != '\0' && strcmp(outcome, "ok") != 0)
+        validate_row_refuse(c->row, REFUSAL_CELLS, "column outcome: no '%.40s'; known: ok, oom",
+                            outcome);
+    return oom;
 }
 
 static void take_measured(struct cells *c, const struct validate_run *run, struct validate_row *row)
@@ -84,17 +137,16 @@ static void take_measured(struct cells *c, const struct validate_run *run, struc
     validate_cells_measured(c, "peak_reserved_gib", GIB, &row->values[PEAK_RESERVED]);
     validate_cells_measured(c, "peak_alloc_gib", GIB, &row->values[PEAK_ALLOCATED]);
     validate_cells_measured(c, "tokens_per_s_per_gpu", 1.0, &tokens);
+    const bool any =
+        time->has_measured || tokens.has_measured || row->values[PEAK_RESERVED].has_measured ||
+        row->values[PEAK_ALLOCATED].has_measured || *csv_cell(c->csv, c->record, "outcome") != '\0';
+    row->measured = ran_out(c) ? VERDICT_OOM : any ? VERDICT_FITS : VERDICT_NONE;
+    check_measured(run, &tokens, row);
     if (!time->has_measured && tokens.has_measured && run->gpus > 0) {
         time->has_measured = true;
         time->measured = (double)run->global_batch * (double)run->sequence /
                          (tokens.measured * (double)run->gpus);
     }
-    const char *outcome = validate_cells_word(c, "outcome");
-    const bool any = time->has_measured || row->values[PEAK_RESERVED].has_measured ||
-                     row->values[PEAK_ALLOCATED].has_measured;
-    row->measured = strncmp(outcome, "oom", 3) == 0 ? VERDICT_OOM
-                    : any || outcome[0] != '\0'     ? VERDICT_FITS
-                                                    : VERDICT_NONE;
 }
 
 /* No step is shorter than its FLOPs at the peak. One of a thousandth of the peak was published
@@ -125,6 +177,19 @@ static void take_mfu(const struct configuration *c, const struct step *step,
     row->reached = highest != NULL && row->mfu_ratio > highest->mfu_ratio ? highest : NULL;
 }
 
+/* No peak is above what the card has. */
+static bool fits_card(const struct configuration *c, struct validate_row *row)
+{
+    static const char *const of[] = {
+        [PEAK_RESERVED] = "peak_reserved_gib", [PEAK_ALLOCATED] = "peak_alloc_gib"};
+    for (unsigned m = PEAK_RESERVED; m <= PEAK_ALLOCATED; m++)
+        if (row->values[m].has_measured && row->values[m].measured > c->gpu.hbm.bytes)
+            validate_row_refuse(row, REFUSAL_CELLS,
+                                "column %s: %.4g is more than the %.4g GiB of %s", of[m],
+                                row->values[m].measured / GIB, c->gpu.hbm.bytes / GIB, c->gpu.name);
+    return !row->refused;
+}
+
 static void simulate(const struct validation *v, const struct scenario *s, struct validate_row *row)
 {
     const struct configuration *c = &s->configuration;
@@ -138,6 +203,8 @@ static void simulate(const struct validation *v, const struct scenario *s, struc
     struct step *step;
     struct error error = {""};
     struct pass_played passes;
+    if (!fits_card(c, row))
+        return;
     /* Rows tell of no slow card, weak link or noise, which pass detail has not. */
     if ((by_pass && !pass_alone(c, &passes, &error)) || !step_run(c, &options, &step, &error)) {
         validate_row_refuse(row, REFUSAL_LAYOUT, "%.200s", error.text);
@@ -180,6 +247,33 @@ static void predict(const struct validation *v, struct validate_row *row)
     scenario_destroy(s);
 }
 
+static bool states(const struct validation *v, const struct validate_row *row, const char *path)
+{
+    const char *cell = csv_cell(v->csv, row->record, "stated");
+    const size_t length = strlen(path);
+    bool found = false;
+    for (const char *at = cell; *at != '\0' && !found; at += strcspn(at, ";"), at += *at == ';')
+        found = strncmp(at, path, length) == 0 && at[length] == '=';
+    return found;
+}
+
+/* Facts that stand in no scenario, as the language has no key for them, by key. */
+static void report_unheld(const struct validation *v, FILE *out)
+{
+    unsigned keys = 0;
+    for (unsigned k = 0; validate_stated_unheld[k] != NULL; k++) {
+        unsigned count = 0;
+        for (size_t i = 0; i < v->row_count; i++)
+            count += !v->rows[i].refused && states(v, &v->rows[i], validate_stated_unheld[k]);
+        if (count > 0)
+            fprintf(out, "%s %s (%u)",
+                    keys++ == 0 ? "\nstated, without a key of the scenario language:" : ",",
+                    validate_stated_unheld[k], count);
+    }
+    if (keys > 0)
+        fputs(" (rows)\n", out);
+}
+
 /* Predictions that nobody has reached. */
 static void report(const struct validation *v, FILE *out)
 {
@@ -195,6 +289,7 @@ static void report(const struct validation *v, FILE *out)
         fprintf(out, "  %-52.52s %.1f %%, clean rows at most %.1f %% (%s)\n", row->id,
                 100.0 * row->mfu_ratio, 100.0 * row->reached->mfu_ratio, row->reached->row);
     }
+    report_unheld(v, out);
 }
 
 const struct validate_kind validate_steps = {

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "sim/check.h"
 
@@ -18,6 +19,18 @@ void validate_row_refuse(struct validate_row *row, enum refusal why, const char 
     row->refused = why;
     va_start(list, format);
     vsnprintf(row->note, sizeof row->note, format, list);
+    va_end(list);
+}
+
+void validate_row_note(struct validate_row *row, const char *format, ...)
+{
+    const size_t used = strlen(row->note), joint = used > 0 ? 2 : 0;
+    va_list list;
+    if (used + joint >= sizeof row->note)
+        return;
+    memcpy(row->note + used, "; ", joint);
+    va_start(list, format);
+    vsnprintf(row->note + used + joint, sizeof row->note - used - joint, format, list);
     va_end(list);
 }
 

@@ -64,5 +64,8 @@ bool validate_row_error(const struct validate_row *row, unsigned metric, double 
 /* Marks the row with the reason: a word to count by, and a sentence. */
 __attribute__((format(printf, 3, 4))) void
 validate_row_refuse(struct validate_row *row, enum refusal why, const char *format, ...);
+/* Adds a sentence to the row's note. */
+__attribute__((format(printf, 2, 3))) void validate_row_note(struct validate_row *row,
+                                                             const char *format, ...);
 
 #endif

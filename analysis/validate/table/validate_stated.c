@@ -2,24 +2,76 @@
 
 #include <string.h>
 
+#include "scenarios/language/names.h"
 #include "scenarios/schema/schema.h"
 
 /* What a key or a value is made of: no space, quote or bracket, which YAML would read. */
 static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-/%";
 
-/* Has the language this key in this section, for whatever kinds are chosen there? */
-static bool is_known(const struct stated_fact *fact)
+/* As tests/validation/steps.csv has them (documented beside it: versions, modules of Megatron and
+ * of Transformer Engine). A key that the language gets is one less here. */
+const char *const validate_stated_unheld[] = {"software.transformer_engine",
+                                              "software.megatron_core",
+                                              "software.pytorch",
+                                              "software.moe_a2a_overlap",
+                                              "software.delay_wgrad",
+                                              "software.te_op_fuser",
+                                              "software.grouped_gemm",
+                                              "software.permute_fusion",
+                                              "software.fp8_granularity",
+                                              "software.fp8_output_proj",
+                                              "software.fp8_param_gather",
+                                              "software.cudnn_attention",
+                                              "software.flex_attention",
+                                              "software.cudnn_norm",
+                                              "software.param_gather_with_optimizer",
+                                              "software.defer_embedding_wgrad",
+                                              "software.vboost",
+                                              "layout.recompute_modules",
+                                              "layout.pipeline_layout",
+                                              "layout.zero1_group",
+                                              NULL};
+
+static bool is_unheld(const char *path)
 {
-    const struct schema_section *section = schema_find(fact->section);
-    if (section == NULL)
-        return false;
+    for (unsigned i = 0; validate_stated_unheld[i] != NULL; i++)
+        if (strcmp(validate_stated_unheld[i], path) == 0)
+            return true;
+    return false;
+}
+
+static bool lists(struct name_list names, const char *name)
+{
+    for (unsigned i = 0; i < names.count; i++)
+        if (strcmp(names.names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static struct name_list section_paths(struct arena *arena)
+{
+    const char **paths = ARENA_ARRAY(arena, const char *, SECTION_COUNT);
+    for (unsigned i = 0; i < SECTION_COUNT; i++)
+        paths[i] = schema_section((enum section)i)->path;
+    return (struct name_list){paths, SECTION_COUNT};
+}
+
+/* Has the language this key in this section, for whatever kinds are chosen there? Refuses the row
+ * where it has not, and the path is none of a fact without a key. */
+static void know(struct cells *cells, const char *path, struct stated_fact *fact)
+{
     struct arena *arena = arena_create();
-    const struct name_list names = schema_names(arena, section, schema_options(arena, section));
-    bool found = false;
-    for (unsigned i = 0; i < names.count && !found; i++)
-        found = strcmp(names.names[i], fact->key) == 0;
+    const struct schema_section *section = schema_find(fact->section);
+    const struct name_list names =
+        section != NULL ? schema_names(arena, section, schema_options(arena, section))
+                        : section_paths(arena);
+    fact->known = section != NULL && lists(names, fact->key);
+    if (!fact->known && !is_unheld(path))
+        validate_row_refuse(
+            cells->row, REFUSAL_CELLS, "column stated: %.60s: no %s '%.60s'%s", path,
+            section != NULL ? "key" : "section", section != NULL ? fact->key : fact->section,
+            names_advice(arena, section != NULL ? fact->key : fact->section, names));
     arena_destroy(arena);
-    return found;
 }
 
 static bool copy(char *to, const char *from, size_t length)
@@ -32,7 +84,7 @@ static bool copy(char *to, const char *from, size_t length)
 }
 
 /* "layout.dispatch=hybridep", `length` bytes of it. */
-static bool read_fact(const char *text, size_t length, struct stated_fact *out)
+static bool read_fact(struct cells *cells, const char *text, size_t length, struct stated_fact *out)
 {
     const char *equals = memchr(text, '=', length);
     char path[STATED_SIZE];
@@ -43,7 +95,7 @@ static bool read_fact(const char *text, size_t length, struct stated_fact *out)
     if (dot == NULL || !copy(out->section, path, (size_t)(dot - path)) ||
         !copy(out->key, dot + 1, strlen(dot + 1)))
         return false;
-    out->known = is_known(out);
+    know(cells, path, out);
     return true;
 }
 
@@ -59,11 +111,13 @@ void validate_stated_read(struct cells *cells, struct validate_stated *out)
             return;
         }
         struct stated_fact *fact = &out->facts[out->count];
-        if (!read_fact(cell, length, fact)) {
+        if (!read_fact(cells, cell, length, fact)) {
             validate_row_refuse(cells->row, REFUSAL_CELLS, "stated '%.*s' is not section.key=value",
                                 (int)(length < 60 ? length : 60), cell);
             return;
         }
+        if (cells->row->refused)
+            return;
         if (validate_stated_find(out, fact->section, fact->key) != NULL && fact->known) {
             validate_row_refuse(cells->row, REFUSAL_CELLS, "stated says %.60s.%.60s twice",
                                 fact->section, fact->key);

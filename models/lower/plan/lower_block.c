@@ -3,8 +3,7 @@
  * A pipelined gather of n parts feeds a product part by part: the first part is there, so n - 1
  * of the product's parts run beside the transfer and the last one after both: the larger of
  * n g and g + (n - 1) c for parts of g on the GPU and c on the wire. A pipelined scatter of s parts
- * leaves part by part: the first part of the product, then the others beside all transfers but the
- * last, then that one: g + (s - 1) max(g, c) + c.
+ * leaves part by part, the last transfer alone: g + (s - 1) max(g, c) + c.
  *
  * Invariants
  * 1. A piece of compute ends where a transfer stands, and where a phase does.
@@ -25,7 +24,8 @@ struct stretch {
     struct arena *arena;
     const struct block_spec *spec;
     struct piece_list *out;
-    struct op_kernel kernels[LAYER_SEGMENT_MAX * 2 * SEGMENT_KERNEL_MAX];
+    struct op_kernel *kernels; /* of `piece`, which counts them */
+    uint32_t room;
     struct lowered_piece piece;
     double launches;
     unsigned segments;   /* that have kernels in it */
@@ -74,11 +74,11 @@ static void add_times(struct stretch *s, const char *segment, const struct kerne
                       double launches)
 {
     struct lowered_piece *p = &s->piece;
-    CHECK(p->kernel_count < sizeof s->kernels / sizeof s->kernels[0]);
+    LIST_ROOM(s->arena, s->kernels, p->kernel_count, 1, s->room);
     struct kernel beside = *k;
     beside.taken_sms += s->taken_sms;
     struct kernel_time one = gpu_kernel_time(&s->spec->costs->gpu, &s->spec->c->kernels, &beside);
-    double time_s = one.s * s->spec->costs->slowing * times;
+    double time_s = one.s * times;
     s->kernels[p->kernel_count++] = (struct op_kernel){
         k->name, time_s, k->flops * times, k->bytes * times, one.evidence, one.shape};
     p->cost.gpu_s += time_s;
@@ -312,11 +312,11 @@ static void compile_repeated(struct stretch *s, const struct layer *layer)
         enter(s, g, &g->forward);
         const bool modules = s->spec->c->layout.recompute == RECOMPUTE_MODULES;
         const struct segment_transfer *input = modules ? &g->transfers.again : &g->transfers.before;
-        if (g->repeated != 0 && input->comm == SEGMENT_TP)
+        if (transformer_repeats(g) && input->comm == SEGMENT_TP)
             add_transfer(s, input, g->name, false);
         s->piece.rebuilds |= (uint16_t)(1u << i);
         for (unsigned k = 0; k < g->forward.count; k++)
-            if (g->repeated >> k & 1u)
+            if (g->forward.repeated[k])
                 add_kernels(s, g->name, &g->forward, k, k + 1);
     }
     flush(s);
@@ -351,28 +351,29 @@ static unsigned begin_backward(struct stretch *s, const struct segment *g, unsig
     return fed + 1;
 }
 
-/* What is gathered again is the input of the column-parallel layer, whose weight gradient runs
- * beside `backward_after` when that overlaps; without overlap it is the next op. */
+/* The weight gradient of the column-parallel layer, whose input is gathered again, runs beside
+ * `backward_after` when that overlaps; without overlap it is the next op. */
 static void compile_backward_segment(struct stretch *s, const struct segment *g, unsigned index)
 {
     enter(s, g, &g->dgrad);
-    unsigned beside = g->wgrad_beside_count;
-    bool overlap =
-        s->spec->c->software.tensor.backward_overlap && present(&g->transfers.backward_after);
-    if (!overlap)
-        beside = 0;
+    const bool overlaps = s->spec->c->software.tensor.backward_overlap;
+    const unsigned beside =
+        overlaps && present(&g->transfers.backward_after) ? g->wgrad_beside_count : 0;
     begin_exchange(s, g, &g->transfers.backward_exchange);
     unsigned done = begin_backward(s, g, index);
     add_transfer(s, &g->transfers.backward_beside, g->name, true);
-    add_transfer(s, &g->transfers.backward_gather, g->name, true);
-    if (done == 0)
-        s->piece.opens |= (uint16_t)(1u << index);
-    add_kernels(s, g->name, &g->dgrad, done, g->dgrad.count);
+    const unsigned apart = transformer_gathering_kernel(g, done);
+    if (apart == done)
+        add_transfer(s, &g->transfers.backward_gather, g->name, true);
+    s->piece.opens |= (uint16_t)((done == 0) << index);
+    add_kernels(s, g->name, &g->dgrad, done, apart);
+    if (apart > done)
+        add_transfer(s, &g->transfers.backward_gather, g->name, true);
+    add_kernels(s, g->name, &g->dgrad, apart, g->dgrad.count);
     if (present(&g->transfers.backward_gather) && beside == 0)
         flush(s);
     add_kernels(s, g->name, &g->wgrad, 0, g->wgrad.count - beside);
-    if (beside == 0)
-        s->piece.closes |= (uint16_t)(1u << index);
+    s->piece.closes |= (uint16_t)((beside == 0) << index);
     if (present(&g->transfers.backward_beside))
         flush(s);
     end_exchange(s, &g->transfers.backward_exchange);
@@ -473,6 +474,7 @@ void lower_block_compile(struct arena *arena, const struct block_spec *spec, str
                           .kept_count = lower_block_kept_count(spec),
                           .late_bytes = lower_block_late_bytes(layer)};
     s->arena = arena;
+    LIST_ROOM(arena, s->kernels, 0, SEGMENT_KERNEL_MAX, s->room);
     s->spec = spec;
     s->capture.graphs = spec->costs->graphs;
     s->part = PASS_BACKWARD;

@@ -50,7 +50,9 @@ struct block_weights {
     double parameters;        /* that a rank computes with: its tensor-parallel share */
     double expert_parameters; /* of them, of routed experts */
     double weight_bytes;      /* of one of them, as the forward pass reads it */
-    double copied;            /* of them, whose narrow copies lie beside them */
+    double sent_bytes;        /* ... as it travels to ranks that did not update it */
+    double copy_bytes;        /* of narrow copies of them at rest, beside those */
+    double cast_bytes;        /* read and written to make these once a step, behind the update */
     double trained;           /* all of them; or those of adapters, which lie beside them */
     double frozen_bytes;      /* of parameters beside adapters */
     double alive;             /* of them, where they are gathered: at once */

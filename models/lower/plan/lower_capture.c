@@ -1,7 +1,5 @@
 #include "models/lower/plan/lower_capture.h"
 
-#include <math.h>
-
 #include "models/workload/software.h"
 
 void lower_capture_begin(struct capture *c)
@@ -16,9 +14,9 @@ void lower_capture_enter(struct capture *c, unsigned module)
 
 double lower_capture_launches(struct capture *c, double launches, bool outside)
 {
-    if (!c->captured || outside)
+    if (!c->captured || outside || launches == 0.0)
         return launches;
-    const double made = c->launched ? 0.0 : fmin(launches, 1.0);
+    const double made = c->launched ? 0.0 : 1.0;
     c->launched = true;
     return made;
 }

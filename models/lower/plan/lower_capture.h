@@ -17,7 +17,8 @@ void lower_capture_begin(struct capture *c);
 void lower_capture_enter(struct capture *c, unsigned module);
 /* Of so many launches those that the host makes: the modules that are captured stand side by side
  * in a layer, so that they are one graph in each pass, which takes one launch where it begins; a
- * step that is one graph takes none. `outside`: not captured though its module is. */
+ * step that is one graph takes none. `outside`: not captured though its module is. No launch, as
+ * of a kernel that is fused with another, begins no graph. */
 double lower_capture_launches(struct capture *c, double launches, bool outside);
 
 #endif

@@ -47,7 +47,6 @@ struct block_costs lower_costs_block(const struct configuration *c)
         .gpu = c->gpu,
         .launch_s = launch_s(c),
         .tensor_host_s = launch_s(c) + configuration_host_s(c, p->tensor.exposed_host_s),
-        .slowing = c->layout.tp > 1 ? 1.0 / (1.0 - p->tensor.interference_ratio) : 1.0,
         .exchange_sms = (double)configuration_dispatch(c)->sms,
         .tensor_inside = c->layout.tp <= c->cluster.node.gpus,
         .graphs = graphs_of(c),

@@ -14,7 +14,6 @@ struct block_costs {
     struct gpu_spec gpu;  /* at the clock that its power cap leaves (lower_plan.c) */
     double launch_s;      /* of one kernel, at this tp */
     double tensor_host_s; /* of one tensor-parallel collective */
-    double slowing;       /* of compute, by tensor-parallel collectives beside it: >= 1 */
     double exchange_sms;  /* that rows of experts hold on their way */
     bool tensor_inside;   /* the tensor-parallel ranks share a node */
     unsigned graphs;      /* enum graph_module: what CUDA graphs replay */

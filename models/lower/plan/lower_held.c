@@ -8,9 +8,7 @@ double lower_held_weight_bytes(const struct lowering *l, const struct lowered_un
     const struct data_plan *data = &l->data;
     const struct shard_counts shards = data->shares.weights;
     const double trained = lower_units_part(u, shards) * u->block->weights.weight_bytes;
-    const double copies = lower_data_plan_gathers(data)
-                              ? 0.0
-                              : u->block->weights.copied * l->c->training.precision->copy_bytes;
+    const double copies = lower_data_plan_gathers(data) ? 0.0 : u->block->weights.copy_bytes;
     return (data->weights_are_master ? 0.0 : trained) + copies +
            u->frozen_bytes / (double)shards.all;
 }

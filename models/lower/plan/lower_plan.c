@@ -164,11 +164,29 @@ static double block_weight_bytes(const struct lowering *l, enum block_index inde
     return wide ? precision_wide(p)->weight_bytes : p->weight_bytes;
 }
 
-/* Weights of 16 bits that have narrow copies beside them. */
-static double copied(const struct lowering *l, enum block_index index)
+/* Weights of 16 bits are cast to both copies; those of eight have one for each direction, but none
+ * that stays where they come anew and are copied product by product. Beside adapters weights are
+ * wide (a rule). */
+static void plan_copies(const struct lowering *l, enum block_index index,
+                        struct block_weights *weights)
 {
-    const bool beside = l->c->training.precision->copy_bytes > 0.0;
-    return beside ? l->layers[index]->narrow_parameters : 0.0;
+    const struct layer_context *c = &l->context;
+    const double each = configuration_weight_copy_bytes(l->c),
+                 narrow = each > 0.0 ? l->layers[index]->narrow_parameters : 0.0;
+    const double wide = precision_wide(c->precision)->weight_bytes;
+    const bool passing = c->gathers_weights && c->precision->weight_bytes < wide;
+    weights->sent_bytes = weights->weight_bytes;
+    weights->copy_bytes = passing ? 0.0 : each * narrow;
+    if (!(narrow > 0.0))
+        return;
+    const struct fp8_facts *facts = fp8_recipe_facts(c->fp8_recipe);
+    const bool updated_wide = facts->weights_come_wide && !lower_data_plan_gathers(&l->data);
+    const double made = 2.0 * (facts->element_bytes + facts->weight_scale_bytes);
+    if (updated_wide)
+        weights->sent_bytes = wide;
+    if (!c->gathers_weights && !c->software->fp8.weights_each)
+        weights->cast_bytes =
+            narrow * (facts->weights_come_wide ? facts->reads * wide + made : 2.0);
 }
 
 static void compile(struct lowering *l, enum block_index index, const char *name, double parameters)
@@ -194,7 +212,7 @@ static void compile(struct lowering *l, enum block_index index, const char *name
     l->blocks[index].weights.parameters = l->blocks[index].weights.alive = parameters;
     l->blocks[index].weights.expert_parameters = l->layers[index]->expert_parameters;
     l->blocks[index].weights.weight_bytes = block_weight_bytes(l, index);
-    l->blocks[index].weights.copied = copied(l, index);
+    plan_copies(l, index, &l->blocks[index].weights);
     plan_state(l, index, &l->blocks[index]);
     if (l->data.weights != WEIGHTS_ONCE_A_STEP)
         l->blocks[index].weights.alive = layer_alive(l, index);
@@ -217,7 +235,8 @@ static unsigned variant_of(const struct configuration *c, uint64_t layer)
 
 static struct layer *add_layer(struct lowering *l, enum block_index index)
 {
-    l->layers[index] = ARENA_NEW(l->arena, struct layer);
+    l->layers[index] = ARENA_ROOM(l->arena, struct layer);
+    transformer_clear(l->layers[index]);
     return l->layers[index];
 }
 
@@ -389,12 +408,11 @@ struct pass *lower_plan_passes(const struct lowering *l, uint32_t stage, uint32_
 double lower_plan_block_bytes(const struct lowering *l, const struct block *block, bool alive)
 {
     const double parameters = alive ? block->weights.alive : block->weights.parameters;
-    const double copies =
-        alive ? block->weights.copied * block->weights.alive / fmax(block->weights.parameters, 1.0)
-              : 0.0;
+    const double copies = alive ? block->weights.copy_bytes * block->weights.alive /
+                                      fmax(block->weights.parameters, 1.0)
+                                : 0.0;
     if (!l->data.adapters)
-        return parameters * block->weights.weight_bytes +
-               copies * l->c->training.precision->copy_bytes;
+        return parameters * block->weights.weight_bytes + copies;
     const double frozen = block->weights.parameters > 0.0
                               ? parameters / block->weights.parameters * block->weights.frozen_bytes
                               : 0.0;
@@ -408,24 +426,6 @@ static uint32_t prefetch(const struct lowering *l)
     const bool bound =
         p->shards.live_parameters > 0 && two_layers > (double)p->shards.live_parameters;
     return bound ? 0 : (uint32_t)p->shards.prefetch;
-}
-
-bool lower_plan_copies_weights(const struct lowering *l)
-{
-    const struct layer_context *c = &l->context;
-    return c->precision->gemm_peak == PEAK_FP8 && c->transposed_copies &&
-           !fp8_recipe_facts(c->fp8_recipe)->by_direction && !c->gathers_weights &&
-           !c->software->fp8.weights_each;
-}
-
-double lower_plan_cast_bytes(const struct lowering *l, const struct block *block)
-{
-    const struct layer_context *c = &l->context;
-    if (!(block->weights.copied > 0.0) || c->gathers_weights || c->software->fp8.weights_each)
-        return 0.0;
-    return block->weights.copied *
-           (fp8_recipe_facts(c->fp8_recipe)->reads * block->weights.weight_bytes +
-            c->precision->copy_bytes);
 }
 
 /* Does the order pair passes whose rows travel to their experts? */

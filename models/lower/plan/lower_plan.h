@@ -87,10 +87,5 @@ enum block_index lower_plan_predicting(const struct configuration *c);
 uint32_t lower_plan_times(const struct lowering *l, uint32_t part, enum block_index index);
 /* Bytes of what a rank computes with of a block, and of what of it is there at once. */
 double lower_plan_block_bytes(const struct lowering *l, const struct block *block, bool alive);
-/* 8-bit weights are copied along columns once a step, behind the update. */
-bool lower_plan_copies_weights(const struct lowering *l);
-/* Bytes that the narrow copies of weights move which are made of a block once a step, behind the
- * update; 0: none are. */
-double lower_plan_cast_bytes(const struct lowering *l, const struct block *block);
 
 #endif

@@ -35,14 +35,14 @@ double lower_units_elements(const struct units *units, struct shard_counts shard
     return sum;
 }
 
-double lower_units_weight_bytes(const struct units *units, bool experts)
+double lower_units_sent_bytes(const struct units *units, bool experts)
 {
     double elements = 0.0, bytes = 0.0;
     for (uint32_t i = 0; i < units->count; i++) {
         const struct lowered_unit *u = &units->rows[i];
         const double part = experts ? u->experts : u->held;
         elements += part;
-        bytes += part * u->block->weights.weight_bytes;
+        bytes += part * u->block->weights.sent_bytes;
     }
     return elements > 0.0 ? bytes / elements : 0.0;
 }
@@ -165,7 +165,7 @@ static void join_group(struct units *units, const struct lowering *l, uint32_t c
     const double whole = lower_plan_block_bytes(l, u->block, false);
     const double experts = u->experts * u->block->weights.weight_bytes;
     const double stays = l->data.experts == EXPERTS_APART_WHOLE ? experts : 0.0;
-    const double copies = u->block->weights.copied * l->c->training.precision->copy_bytes;
+    const double copies = u->block->weights.copy_bytes;
     g->gathered_bytes += whole - stays;
     g->expert_bytes += experts - stays;
     g->alive_bytes += stays > 0.0

@@ -49,6 +49,6 @@ double lower_units_moment(const struct lowered_unit *unit, struct shard_counts s
                           enum moment_extent extent);
 double lower_units_elements(const struct units *units, struct shard_counts shards);
 /* Bytes of a trained weight, in the mean over those of all units, or over those of experts. */
-double lower_units_weight_bytes(const struct units *units, bool experts);
+double lower_units_sent_bytes(const struct units *units, bool experts);
 
 #endif

@@ -347,7 +347,8 @@ static struct program *write_stage(struct lowering *l, uint32_t stage, uint32_t 
     struct program *program = program_end(s.w);
     program->host_bytes = lower_offload_host_bytes(&s.offload) + lower_update_host_bytes(&s.update);
     program->interference.ratio = l->c->software.data.interference_ratio;
-    program->interference.join_ratio = l->c->software.tensor.overlap_cost_ratio;
+    program->interference.join_ratio[JOIN_TENSOR] = configuration_tensor_overlap_cost(l->c);
+    program->interference.join_ratio[JOIN_CONTEXT] = l->c->software.tensor.overlap_cost_ratio;
     program->interference.streams = 1u << STREAM_DP | 1u << STREAM_GATHER | 1u << STREAM_REPLICATE |
                                     1u << STREAM_EP_DATA | 1u << STREAM_EP_GATHER |
                                     1u << STREAM_EP_REPLICATE;

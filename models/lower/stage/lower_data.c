@@ -11,7 +11,7 @@
 
 static uint32_t gather_bucket(struct data_parallel *d, enum data_part part, double elements)
 {
-    const double each = lower_units_weight_bytes(d->units, part == DATA_EXPERTS);
+    const double each = lower_units_sent_bytes(d->units, part == DATA_EXPERTS);
     const struct transfer gather = {COMM_ALL_GATHER, elements * each};
     if (part == DATA_EXPERTS)
         return lower_ops_transfer(d->ops, STREAM_EP_DATA, gather, PHASE_PARAMETERS,
@@ -338,9 +338,9 @@ void lower_data_reduce_rest(struct data_parallel *d)
 
 void lower_data_gather_updated(struct data_parallel *d)
 {
-    const double bytes = elements_of(d, DATA_ALL) * lower_units_weight_bytes(d->units, false);
+    const double bytes = elements_of(d, DATA_ALL) * lower_units_sent_bytes(d->units, false);
     const double expert_bytes =
-        elements_of(d, DATA_EXPERTS) * lower_units_weight_bytes(d->units, true);
+        elements_of(d, DATA_EXPERTS) * lower_units_sent_bytes(d->units, true);
     const struct transfer all = {COMM_ALL_GATHER, bytes};
     if (d->l->data.weights != WEIGHTS_AFTER_UPDATE)
         return;

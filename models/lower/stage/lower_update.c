@@ -127,7 +127,7 @@ static double weight_bytes(const struct update *u)
     double bytes = 0.0;
     for (uint32_t i = 0; i < u->units->count; i++)
         bytes += lower_units_part(&u->units->rows[i], shards) *
-                 u->units->rows[i].block->weights.weight_bytes;
+                 u->units->rows[i].block->weights.sent_bytes;
     return bytes;
 }
 
@@ -203,10 +203,8 @@ static void on_card(const struct update *u, double elements)
         bytes += held * l->data.kept_bytes;
     }
     bytes += here * elements * l->c->software.memory.optimizer_extra_bytes;
-    if (lower_plan_copies_weights(l)) /* read and written, a byte each */
-        bytes += lower_units_elements(u->units, (struct shard_counts){1, 1}) * 2.0;
     for (uint32_t i = 0; i < u->units->count; i++)
-        bytes += lower_plan_cast_bytes(l, u->units->rows[i].block);
+        bytes += u->units->rows[i].block->weights.cast_bytes;
     struct kernel kernel = gpu_kernel_memory("optimizer update", bytes, 1.0);
     lower_ops_kernel(u->ops, &kernel, PHASE_OPTIMIZER, l->host.optimizer_s);
 }

@@ -89,7 +89,7 @@ static void play(struct pass_memory *memory, struct pass_split *split,
     const struct lowering *plan = pass_blocks_plan(blocks);
     struct lowered lowered;
     lower_runs(scratch, &played, plan, &lowered);
-    pass_wires_learn(split->wires, scratch, &lowered, plan);
+    const bool loose = pass_wires_learn(split->wires, scratch, &lowered, plan);
     const struct pass_question question = {
         .lowered = &lowered,
         .prices = pass_blocks_price(blocks, split->wires),
@@ -101,6 +101,7 @@ static void play(struct pass_memory *memory, struct pass_split *split,
         .apart = apart,
     };
     pass_play(scratch, &question, out);
+    out->loose = loose;
     arena_rewind(scratch, mark);
 }
 
@@ -145,10 +146,11 @@ bool pass_alone(const struct configuration *c, struct pass_played *out, struct e
 }
 
 double pass_apart_s(struct pass_memory *memory, struct pass_split *split,
-                    const struct configuration *c)
+                    const struct configuration *c, bool *loose)
 {
     struct pass_played played;
     play_step(memory, split, c, true, &played);
+    *loose = played.loose;
     return played.step_s;
 }
 

@@ -34,12 +34,13 @@ void pass_step(struct pass_memory *memory, struct pass_split *split, const struc
 /* The same step by itself, on a topology and with a memory of its own. False with a sentence when
  * the cluster cannot be built. */
 bool pass_alone(const struct configuration *c, struct pass_played *out, struct error *error);
-/* A bound that costs as much: pass_step, but for transfers of weights and gradients, which take
- * what they take alone and not one behind the other. Op by op they share their wires, so that none
- * is sooner there. It is longer than the step less what was
+/* A bound that costs as much: pass_step, but for what is sent between passes (weights, gradients,
+ * messages), which takes what groups that are alike take alone, not one behind the other and not
+ * beside other groups. Op by op they share their wires, so that none is sooner there; where the
+ * bound is `loose` (pass_wires.h) one may be. It is no shorter than the step less what was
  * `queued`, unless that was repeated. */
 double pass_apart_s(struct pass_memory *memory, struct pass_split *split,
-                    const struct configuration *c);
+                    const struct configuration *c, bool *loose);
 /* A bound that costs little: no step of this configuration takes less. Every stage computes its
  * passes one after the other, each at least as long as its kernels; a stage begins when those
  * before it have passed it a microbatch on, and these end when it has passed the last gradient

@@ -36,6 +36,7 @@ struct pass_blocks {
     bool accumulates;
     const struct lowering *plan;
     double slowness;
+    double join_ratio[JOIN_COUNT];
     struct pass_prices *prices;
     struct pass_blocks *later;
 };
@@ -132,6 +133,8 @@ struct pass_blocks *pass_blocks_find(struct pass_memory *memory, const struct co
     const struct arena_mark mark = arena_mark(memory->scratch);
     b->plan = lower_plan_slim(memory->arena, lower_plan_lowering(memory->scratch, &b->c));
     arena_rewind(memory->scratch, mark);
+    b->join_ratio[JOIN_TENSOR] = configuration_tensor_overlap_cost(c);
+    b->join_ratio[JOIN_CONTEXT] = c->software.tensor.overlap_cost_ratio;
     b->slowness = 1.0 + gpu_slowest_excess_ratio(&c->gpu, configuration_ranks(c));
     memory->first = b;
     return b;
@@ -179,6 +182,7 @@ enum {
 };
 struct beside_span {
     double begin_s, finish_s;
+    double cost_ratio; /* of the time beside compute; 0 of compute */
 };
 struct spans {
     struct beside_span rows[BESIDE_MAX];
@@ -201,14 +205,15 @@ static double finite_or_zero(double value)
     return isfinite(value) ? value : 0.0;
 }
 
-/* Time that the compute before and these transfers spent beside each other. */
-static double beside_s(const struct run_clock *p)
+/* What the time costs that the compute before and these transfers spent beside each other. */
+static double joined_s(const struct run_clock *p)
 {
     double sum_s = 0.0;
     for (unsigned i = 0; i < p->joined.count; i++) {
         const struct beside_span *t = &p->joined.rows[i];
         const double begin_s = fmax(p->before.begin_s, t->begin_s);
-        sum_s += fmax(0.0, finite_or_zero(fmin(p->before.finish_s, t->finish_s) - begin_s));
+        sum_s += t->cost_ratio *
+                 fmax(0.0, finite_or_zero(fmin(p->before.finish_s, t->finish_s) - begin_s));
     }
     return sum_s;
 }
@@ -219,8 +224,8 @@ static void play_compute(const struct pass_blocks *b, struct run_clock *p,
     const double post_s = fmax(fmax(p->free_s, p->waits_s), p->issue_s);
     double work_s = piece->cost.gpu_s * b->slowness;
     p->compute_s += work_s;
-    work_s += b->c.software.tensor.overlap_cost_ratio * beside_s(p);
-    p->before = (struct beside_span){post_s, post_s + work_s};
+    work_s += joined_s(p);
+    p->before = (struct beside_span){post_s, post_s + work_s, 0.0};
     p->free_s = post_s + work_s;
     p->waits_s = -INFINITY;
     p->joined = p->joining;
@@ -239,10 +244,13 @@ static void play_transfer(struct pass_prices *prices, struct run_clock *p,
     *wire_free_s = post_s + time_s;
     if (!piece->beside) {
         p->waits_s = *wire_free_s;
+        p->joined.count = 0; /* the next compute waits for this one alone */
         return;
     }
     CHECK(p->joining.count < BESIDE_MAX);
-    p->joining.rows[p->joining.count++] = (struct beside_span){post_s, *wire_free_s};
+    p->joining.rows[p->joining.count++] = (struct beside_span){
+        post_s, *wire_free_s,
+        prices->blocks->join_ratio[piece->stream == STREAM_CP ? JOIN_CONTEXT : JOIN_TENSOR]};
 }
 
 static void play_piece(struct pass_prices *prices, struct run_clock *p,
@@ -266,7 +274,7 @@ static double play_run(struct pass_prices *prices, const struct run *run, double
                           .wire_free_s = {wires_s, wires_s},
                           .waits_s = -INFINITY,
                           .issue_s = launched_s,
-                          .before = {-INFINITY, -INFINITY}};
+                          .before = {-INFINITY, -INFINITY, 0.0}};
     for (uint32_t i = 0; i < run->list_count; i++) {
         const struct piece_list *list = run->lists[i];
         const uint32_t end = i + 1 == run->list_count ? run->last_rows : list->count;

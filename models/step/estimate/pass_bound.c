@@ -230,7 +230,7 @@ static double order_s(struct bounding *b)
 }
 
 double pass_order_least_s(struct pass_memory *memory, struct pass_split *split,
-                          const struct configuration *c)
+                          const struct configuration *c, bool *loose)
 {
     struct arena *scratch = pass_memory_scratch(memory);
     const struct arena_mark mark = arena_mark(scratch);
@@ -240,7 +240,7 @@ double pass_order_least_s(struct pass_memory *memory, struct pass_split *split,
     struct bounding b = {.arena = scratch, .l = lower_plan_like(scratch, c, plan)};
     b.l->detail = LOWERED_AS_RUNS;
     b.microbatches = (uint32_t)configuration_microbatches(c);
-    pass_wires_learn(wires, scratch, &(struct lowered){.program_count = 0}, plan);
+    *loose = pass_wires_learn(wires, scratch, &(struct lowered){.program_count = 0}, plan);
     b.prices = pass_blocks_price(blocks, wires);
     b.rows = ARENA_ARRAY(scratch, struct pass_price, (size_t)b.l->parts * PASS_KIND_COUNT * BESIDE);
     for (uint32_t stage = 0; stage < b.l->shape.stages; stage++)

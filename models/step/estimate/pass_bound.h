@@ -8,8 +8,9 @@
 
 #include "models/step/estimate/pass.h"
 
-/* Seconds; at most pass_apart_s of the same, and so at most pass_step. Arguments as there. */
+/* Seconds; at most pass_apart_s of the same, and so at most pass_step, unless it is `loose`.
+ * Arguments as there. */
 double pass_order_least_s(struct pass_memory *memory, struct pass_split *split,
-                          const struct configuration *c);
+                          const struct configuration *c, bool *loose);
 
 #endif

@@ -96,19 +96,44 @@ static int direction_of(unsigned stream)
     return -1;
 }
 
+static bool is_of_blocks(const struct op *op)
+{
+    return (STREAMS_OF_BLOCKS >> op->stream & 1u) != 0;
+}
+
 static struct pass_transfer transfer_time(struct staged *play, struct stage_play *s,
                                           const struct op *op)
 {
     struct pass_transfer *time = &s->transfers[op->cost * STREAM_COUNT + op->stream];
-    if (time->wire_s == UNKNOWN)
+    if (time->wire_s == UNKNOWN) {
         *time = pass_wires_time(play->wires, s->program->stage, (enum stream)op->stream,
                                 s->program->transfers[op->cost]);
+        if (play->apart && !is_of_blocks(op))
+            time->wire_s = time->alone_s;
+    }
     return *time;
 }
 
+/* Neither of the first microbatch, nor of the last, nor of none. */
+static bool is_repeated(const struct staged *play, const struct op *op)
+{
+    const uint64_t nth = op->microbatch % (play->last + 1);
+    return op->microbatch != UINT16_MAX && nth != 0 && nth != play->last;
+}
+
+static void note_queued(struct staged *play, const struct op *op, double queued_s)
+{
+    play->queued_s += queued_s;
+    play->queued_again = play->queued_again || (queued_s > 0.0 && is_repeated(play, op));
+}
+
+/* What other groups of the stage add counts twice: where it slows compute too, it does so by less
+ * than itself. */
 static double transfer_s(struct staged *play, struct stage_play *s, const struct op *op)
 {
     const struct pass_transfer time = transfer_time(play, s, op);
+    if (!is_of_blocks(op))
+        note_queued(play, op, 2.0 * (time.wire_s - time.alone_s));
     return time.wire_s + time.latency_s;
 }
 
@@ -124,14 +149,15 @@ static double post_s(const struct stage_play *s, uint32_t i, double free_s)
     return later(later(a_s, b_s), later(free_s, sync_s + s->issue_s[i]));
 }
 
-/* Transfers sent beside the compute before, and waited for by this op: time spent together. */
+/* Transfers sent beside the compute before, and waited for by this op: what the time spent together
+ * costs. */
 static double joined_s(const struct stage_play *s, uint32_t i)
 {
     const struct program *p = s->program;
     const struct op *op = &p->ops[i - 1];
     const uint32_t before = s->last[STREAM_COMPUTE];
     double sum_s = 0.0;
-    if ((op->flags & OP_JOIN) == 0 || p->interference.join_ratio <= 0.0 || before == 0)
+    if ((op->flags & OP_JOIN) == 0 || before == 0)
         return 0.0;
     for (unsigned k = 0; k < 2; k++) {
         const uint32_t other = op->wait[k];
@@ -142,9 +168,10 @@ static double joined_s(const struct stage_play *s, uint32_t i)
             &s->transfers[p->ops[other - 1].cost * STREAM_COUNT + stream];
         const double begin_s = s->finish_s[other] - time->wire_s - time->latency_s;
         const double from_s = later(begin_s, s->compute_begin_s);
-        sum_s += later(0.0, fmin(s->finish_s[before], s->finish_s[other]) - from_s);
+        sum_s += p->interference.join_ratio[stream == STREAM_TP ? JOIN_TENSOR : JOIN_CONTEXT] *
+                 later(0.0, fmin(s->finish_s[before], s->finish_s[other]) - from_s);
     }
-    return p->interference.join_ratio * sum_s;
+    return sum_s;
 }
 
 static double compute_finish_s(struct staged *play, struct stage_play *s, uint32_t i,
@@ -214,25 +241,16 @@ static void meet(struct staged *play, struct stage_play *s, uint32_t i, double b
     }
 }
 
-/* Neither of the first microbatch, nor of the last, nor of none. */
-static bool is_repeated(const struct staged *play, const struct op *op)
-{
-    const uint64_t nth = op->microbatch % (play->last + 1);
-    return op->microbatch != UINT16_MAX && nth != 0 && nth != play->last;
-}
-
 /* Gathers and reductions of one rank have streams of their own and the same wires: shared, or one
  * behind the other as here, they are through at the same time. */
 static double collective_finish_s(struct staged *play, struct stage_play *s, const struct op *op,
                                   double begin_s)
 {
+    const double alone_s = transfer_s(play, s, op);
     const struct pass_transfer time = transfer_time(play, s, op);
     if (play->apart || (STREAMS_OF_WEIGHTS >> op->stream & 1u) == 0)
-        return begin_s + time.wire_s + time.latency_s;
-    if (s->weights_free_s > begin_s) {
-        play->queued_s += s->weights_free_s - begin_s;
-        play->queued_again = play->queued_again || is_repeated(play, op);
-    }
+        return begin_s + alone_s;
+    note_queued(play, op, fmax(s->weights_free_s - begin_s, 0.0));
     s->weights_free_s = later(s->weights_free_s, begin_s) + time.busy_s;
     return later(begin_s + time.wire_s, s->weights_free_s) + time.latency_s;
 }

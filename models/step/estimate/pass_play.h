@@ -22,6 +22,7 @@ struct pass_played {
      * more, unless they did so in microbatches that others repeat. */
     double queued_s;
     bool queued_again;
+    bool loose; /* as a bound (pass_wires.h) */
     uint64_t op_count;
 };
 struct pass_question {
@@ -32,7 +33,7 @@ struct pass_question {
     uint64_t microbatches;
     uint64_t directions; /* from each of so many they come in turn: the first half, the second */
     uint64_t turn;       /* of those of a direction: after so many the order of passes repeats */
-    /* Transfers of weights take what they take alone, whatever else is on their wires. */
+    /* What is sent between passes takes what it takes alone, whatever else is on its wires. */
     bool apart;
 };
 void pass_play(struct arena *scratch, const struct pass_question *q, struct pass_played *out);

@@ -16,10 +16,13 @@
 #include "sim/random.h"
 #include "sim/table.h"
 
+#define ROUNDING 1e-9
+
 struct ceiling { /* 1 */
     enum comm_op op;
     const struct collective_kind *kind;
-    double bytes_per_s; /* payload; by wires, without the protocol's */
+    double bytes_per_s;       /* payload; by wires, without the protocol's */
+    double alone_bytes_per_s; /* were no other group of the stage on them */
 };
 struct known_group { /* groups of one stage and stream that are alike */
     struct group_shape shape;
@@ -62,31 +65,39 @@ static const struct ceiling *find_ceiling(const struct known_group *g, enum comm
     return NULL;
 }
 
-static const struct pass_transfer not_known = {INFINITY, INFINITY, INFINITY};
+static const struct pass_transfer not_known = {INFINITY, INFINITY, INFINITY, INFINITY};
 
 static struct pass_transfer group_time(const struct pass_wires *w, const struct known_group *g,
                                        struct transfer t)
 {
     struct collective_plan plan;
     if (g->shape.ranks <= 1 || t.bytes <= 0.0)
-        return (struct pass_transfer){0.0, 0.0, 0.0};
+        return (struct pass_transfer){.wire_s = 0.0};
     collective_choose(&w->c.collectives, t.op, &g->shape, t.bytes, &plan);
     const struct ceiling *ceiling = find_ceiling(g, t.op, plan.kind);
     if (ceiling == NULL)
         return not_known;
-    return (struct pass_transfer){t.bytes / fmin(plan.cap_bytes_per_s, ceiling->bytes_per_s),
-                                  plan.latency_s, t.bytes / ceiling->bytes_per_s};
+    return (struct pass_transfer){
+        .wire_s = t.bytes / fmin(plan.cap_bytes_per_s, ceiling->bytes_per_s),
+        .latency_s = plan.latency_s,
+        .busy_s = t.bytes / ceiling->bytes_per_s,
+        .alone_s = t.bytes / fmin(plan.cap_bytes_per_s, ceiling->alone_bytes_per_s)};
 }
 
 static struct pass_transfer work_out(const struct pass_wires *w, struct inquiry a)
 {
     uint32_t row = w->first[a.stage * STREAM_COUNT + a.stream];
-    struct pass_transfer slowest = row == 0 ? not_known : (struct pass_transfer){0.0, 0.0, 0.0};
+    struct pass_transfer slowest = {.wire_s = 0.0};
+    double alone_s = 0.0; /* with the latency, which differs by group */
+    if (row == 0)
+        return not_known;
     for (; row != 0; row = w->groups[row - 1].next) {
         const struct pass_transfer time = group_time(w, &w->groups[row - 1], a.transfer);
+        alone_s = fmax(alone_s, time.alone_s + time.latency_s);
         if (time.wire_s + time.latency_s > slowest.wire_s + slowest.latency_s)
             slowest = time;
     }
+    slowest.alone_s = fmin(alone_s - slowest.latency_s, slowest.wire_s); /* rounding */
     return slowest;
 }
 
@@ -113,11 +124,6 @@ static struct pass_transfer recall(struct pass_wires *w, struct inquiry a)
     return time;
 }
 
-static bool is_known(struct pass_wires *w, struct inquiry a)
-{
-    return isfinite(recall(w, a).wire_s);
-}
-
 struct pass_transfer pass_wires_time(struct pass_wires *w, uint32_t stage, enum stream stream,
                                      struct transfer transfer)
 {
@@ -141,8 +147,17 @@ struct probe {
     struct arena *arena;
     struct program_writer **writers; /* [stage]; NULL: only whether something is not known */
     uint32_t streams;
-    bool asks; /* something is not known */
+    bool asks;  /* something is not known */
+    bool loose; /* something known is */
 };
+
+static void look_up(struct pass_wires *w, struct probe *p, struct inquiry a)
+{
+    const struct pass_transfer time = recall(w, a);
+    p->asks = p->asks || isinf(time.wire_s);
+    p->loose = p->loose || ((STREAMS_OF_BLOCKS >> a.stream & 1u) != 0 &&
+                            time.wire_s > time.alone_s * (1.0 + ROUNDING));
+}
 
 static void probe_op(struct probe *p, uint32_t stage, enum op_kind kind, enum stream stream,
                      struct transfer t)
@@ -168,7 +183,7 @@ static void probe_list(struct pass_wires *w, struct probe *p, const struct piece
             continue;
         for (uint32_t stage = 0; stage < w->c.layout.pp; stage++) {
             const struct inquiry a = {stage, (enum stream)piece->stream, piece->transfer};
-            p->asks = p->asks || !is_known(w, a);
+            look_up(w, p, a);
             probe_op(p, stage, OP_COLLECTIVE, a.stream, a.transfer);
         }
     }
@@ -185,7 +200,8 @@ static void probe_program(struct pass_wires *w, struct probe *p, uint32_t stage,
             continue;
         seen[op->cost] |= 1u << op->stream;
         const struct inquiry a = {stage, (enum stream)op->stream, program->transfers[op->cost]};
-        p->asks = p->asks || (op->kind != OP_RECV && !is_known(w, a));
+        if (op->kind != OP_RECV)
+            look_up(w, p, a);
         probe_op(p, stage, (enum op_kind)op->kind, a.stream, a.transfer);
     }
 }
@@ -216,10 +232,10 @@ static bool alike(const struct symmetry *y, const struct lowered *probes,
 }
 
 /* Payload rate by wires: each link is shared by all groups that do the same. */
-static double wire_ceiling(const struct symmetry *y, const struct lowered *probes,
-                           const struct played_plan *plan, double *load)
+static struct ceiling wire_ceiling(const struct symmetry *y, const struct lowered *probes,
+                                   const struct played_plan *plan, double *load)
 {
-    double rate = INFINITY;
+    double rate = INFINITY, alone = INFINITY;
     uint32_t counted = GROUP_NONE;
     for (uint32_t k = 0; k < y->plan_count; k++) {
         const struct played_plan *other = &y->plans[k];
@@ -234,10 +250,12 @@ static double wire_ceiling(const struct symmetry *y, const struct lowered *probe
         const double own = plan->wire_weight * use->weight;
         const double all = i < plan->use_count ? load[use->link] : own;
         rate = fmin(rate, y->links[use->link].bytes_per_s / all);
+        alone = fmin(alone, y->links[use->link].bytes_per_s / own);
     }
     for (uint32_t i = 0; i < y->link_class_count; i++)
         load[i] = 0.0;
-    return rate;
+    return (struct ceiling){
+        .kind = plan->tuned.kind, .bytes_per_s = rate, .alone_bytes_per_s = alone};
 }
 
 struct found { /* what a probe gave */
@@ -251,14 +269,16 @@ static void keep_ceiling(struct pass_wires *w, struct known_group *g, const stru
 {
     if (plan->tuned.kind == NULL || !(plan->bytes > 0.0))
         return;
-    const double rate = wire_ceiling(f->y, f->probes, plan, f->load);
+    struct ceiling found = wire_ceiling(f->y, f->probes, plan, f->load);
     struct ceiling *known = (struct ceiling *)find_ceiling(g, op, plan->tuned.kind);
     if (known != NULL) {
-        known->bytes_per_s = fmin(known->bytes_per_s, rate);
+        known->bytes_per_s = fmin(known->bytes_per_s, found.bytes_per_s);
+        known->alone_bytes_per_s = fmin(known->alone_bytes_per_s, found.alone_bytes_per_s);
         return;
     }
+    found.op = op;
     LIST_ROOM(w->arena, g->ceilings, g->ceiling_count, 1, g->ceiling_room);
-    g->ceilings[g->ceiling_count++] = (struct ceiling){op, plan->tuned.kind, rate};
+    g->ceilings[g->ceiling_count++] = found;
 }
 
 /* Field by field: between them lies whatever lay there. */
@@ -352,16 +372,19 @@ static void probe_all(struct pass_wires *w, struct probe *p, const struct lowere
         probe_program(w, p, lowered->programs[i]->stage, lowered->programs[i]);
 }
 
-void pass_wires_learn(struct pass_wires *w, struct arena *scratch, const struct lowered *lowered,
+bool pass_wires_learn(struct pass_wires *w, struct arena *scratch, const struct lowered *lowered,
                       const struct lowering *plan)
 {
     struct probe p = {.arena = scratch};
     probe_all(w, &p, lowered, plan);
     if (!p.asks) /* most layouts of a split: nothing is written */
-        return;
+        return p.loose;
     p.writers = ARENA_ARRAY(scratch, struct program_writer *, w->c.layout.pp);
     for (uint32_t stage = 0; stage < w->c.layout.pp; stage++)
         p.writers[stage] = program_begin(scratch, stage);
     probe_all(w, &p, lowered, plan);
     ask(w, &p);
+    struct probe again = {.arena = scratch};
+    probe_all(w, &again, lowered, plan);
+    return again.loose;
 }

@@ -17,15 +17,18 @@ struct pass_wires;
 struct pass_transfer { /* alone: the sum of both */
     double wire_s;     /* its bytes are on the wire */
     double latency_s;
-    double busy_s; /* of wire_s, were the wire used up: below it where the protocol is slower */
+    double busy_s;  /* of wire_s, were the wire used up: below it where the protocol is slower */
+    double alone_s; /* wire_s, were none on its wires but groups that are alike */
 };
 
 /* `c` gives placement, software and axes; it is copied, the topology borrowed. */
 struct pass_wires *pass_wires_create(struct arena *arena, const struct configuration *c,
                                      const struct topology *topology);
 /* Makes known what these programs send, and what the blocks of `plan` do inside them. `scratch` is
- * to be rewound. */
-void pass_wires_learn(struct pass_wires *wires, struct arena *scratch,
+ * to be rewound. Says whether bounds made of these times are loose: groups of a stage that are not
+ * alike share a wire for what blocks send, which op by op they may use one after the other, and the
+ * slowest stands for all (of the rest pass_play.h takes the times alone). */
+bool pass_wires_learn(struct pass_wires *wires, struct arena *scratch,
                       const struct lowered *lowered, const struct lowering *plan);
 /* It has been learnt. Messages are asked for by their sender. */
 struct pass_transfer pass_wires_time(struct pass_wires *wires, uint32_t stage, enum stream stream,

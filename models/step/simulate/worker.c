@@ -87,16 +87,18 @@ double worker_joined_s(const struct rank_state *rank, const struct played_op *op
     const struct played_op *before = &rank->program->ops[op->previous];
     const double from_s = worker_post_s(rank->finish_s, before);
     const double until_s = rank->finish_s[op->previous];
-    double beside_s = 0.0;
+    const double *ratio = rank->program->source->interference.join_ratio;
+    double sum_s = 0.0;
     for (unsigned i = WAIT_FIRST; i <= WAIT_SECOND; i++) {
-        const bool other = op->wait_stream[i] == STREAM_TP || op->wait_stream[i] == STREAM_CP;
-        if (op->wait[i] != 0 && other) {
+        const unsigned stream = op->wait_stream[i];
+        if (op->wait[i] != 0 && (stream == STREAM_TP || stream == STREAM_CP)) {
             const double begin_s = worker_later(from_s, worker_begin_s(rank, op->wait[i]));
             const double end_s = fmin(until_s, rank->finish_s[op->wait[i]]);
-            beside_s += fmax(0.0, end_s - begin_s);
+            sum_s += ratio[stream == STREAM_TP ? JOIN_TENSOR : JOIN_CONTEXT] *
+                     fmax(0.0, end_s - begin_s);
         }
     }
-    return rank->program->source->interference.join_ratio * beside_s;
+    return sum_s;
 }
 
 /* Can no watched stream have anything on the wire before this op, the head of the compute stream,

@@ -27,7 +27,9 @@ static struct played_op read_op(const struct program *program, uint32_t index, u
     const bool sensitive = (op->flags & OP_SENSITIVE) != 0 && program->interference.ratio > 0.0;
     CHECK(!sensitive || op->stream == STREAM_COMPUTE);
     played.play = sensitive ? PLAY_SENSITIVE : PLAY_COMPUTE;
-    played.joins = (op->flags & OP_JOIN) != 0 && program->interference.join_ratio > 0.0;
+    const double *join_ratio = program->interference.join_ratio;
+    played.joins = (op->flags & OP_JOIN) != 0 &&
+                   (join_ratio[JOIN_TENSOR] > 0.0 || join_ratio[JOIN_CONTEXT] > 0.0);
     played.gpu_s = program->costs[op->cost].gpu_s;
     return played;
 }

@@ -387,6 +387,5 @@ bool mllog_read(struct arena *arena, const struct import_file *file, struct mllo
         if (!take_line(&r, line))
             return false;
     out->blocks.halves += isnan(r.block.at_s) ? 0 : 1;
-    out->epochs.halves += isnan(r.epoch.at_s) ? 0 : 1;
     return check_whole(out, error);
 }

@@ -10,7 +10,9 @@
  * The time of a step comes from three places, the first that is there: `train_step_time` of
  * `tracked_stats`, in seconds; blocks, from block_start to block_stop without the evaluations in
  * between, over their steps; `throughput` of `tracked_stats`, in samples a second, against
- * global_batch_size. Of each it is the median. */
+ * global_batch_size. Of each it is the median. They must agree: what goes wrong in such a log
+ * (units, microbatches or GPUs counted as steps, two loggers) is wrong by a whole factor, so two
+ * that are nearer to twice than to once each other contradict. */
 #ifndef ORRERY_SCENARIOS_IMPORT_MLLOG_MLLOG_H
 #define ORRERY_SCENARIOS_IMPORT_MLLOG_MLLOG_H
 
@@ -100,6 +102,7 @@ struct mllog {
 struct mllog_step {
     double step_s;      /* 0: this source is not there */
     unsigned samples;   /* values of which it is the median */
+    unsigned line;      /* of the last of them */
     const char *unread; /* of a source that is there and tells no step: why */
 };
 
@@ -108,7 +111,7 @@ struct mllog_step {
 bool mllog_read(struct arena *arena, const struct import_file *file, struct mllog *out,
                 struct error *error);
 /* The steps by each source; the first of those that are there is the log's. False with a sentence:
- * there is none, or they are in units that contradict the clock of the log. */
+ * there is none, they contradict the clock of the log, or each other. */
 bool mllog_steps(const struct mllog *log, struct mllog_step steps[MLLOG_SOURCES],
                  struct error *error);
 

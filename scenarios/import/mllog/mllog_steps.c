@@ -15,8 +15,9 @@
  * and written once, 48 GB in bf16, over at most a thousand GPUs of some TB/s, beside thousands of
  * kernels of some microseconds that follow each other. */
 static const double step_least_s = 0.01;
-/* Two sources that differ by so much are in different units. */
-static const double unit_ratio = 100.0;
+/* Between once and twice, in logarithms: the square root of 2. Blocks hold a little more than their
+ * steps (loading, logging), never as much again. */
+static const double agree_ratio = M_SQRT2;
 
 static int order(const void *a, const void *b)
 {
@@ -68,14 +69,18 @@ static struct mllog_step by_spans(const struct mllog *log, const struct mllog_sp
     const bool go_on = counts_go_on(spans);
     double *rows = ARENA_ARRAY(log->arena, double, spans->count + 1);
     uint32_t count = 0;
+    unsigned line = 0;
     for (uint32_t i = 0; i < spans->count; i++) {
         const struct mllog_span *span = &spans->rows[i];
         const double steps = steps_of(span, go_on, unit);
         const double time_s = span->stop.at_s - span->start.at_s - span->evaluation_s;
-        if (steps > 0.0 && time_s > 0.0)
+        if (steps > 0.0 && time_s > 0.0) {
             rows[count++] = time_s / steps;
+            line = span->line;
+        }
     }
-    return (struct mllog_step){.step_s = count > 0 ? median(rows, count) : 0.0, .samples = count};
+    return (struct mllog_step){
+        .step_s = count > 0 ? median(rows, count) : 0.0, .samples = count, .line = line};
 }
 
 /* By blocks; a log without any has epochs, which evaluations may stand in. */
@@ -108,19 +113,23 @@ static bool check_clock(const struct mllog *log, struct error *error)
         log->path, log->step_times.line, log->step_times.sum, spent_s);
 }
 
-static bool check_units(const struct mllog *log, const struct mllog_step *steps,
-                        struct error *error)
+static bool check_sources(const struct mllog *log, const struct mllog_step *steps,
+                          struct error *error)
 {
     static const char *const names[MLLOG_SOURCES] = {"train_step_time", "blocks", "throughput"};
     for (unsigned i = 0; i < MLLOG_SOURCES; i++)
-        for (unsigned k = 0; k < i; k++)
-            if (steps[i].step_s > 0.0 && steps[k].step_s > 0.0 &&
-                fabs(log10(steps[i].step_s / steps[k].step_s)) > log10(unit_ratio))
+        for (unsigned k = 0; k < i; k++) {
+            const struct mllog_step *a = &steps[k], *b = &steps[i];
+            if (a->step_s > 0.0 && b->step_s > 0.0 &&
+                fmax(a->step_s / b->step_s, b->step_s / a->step_s) > agree_ratio)
                 return error_set(
                     error,
-                    "%s: a step takes %.4g s by %s and %.4g s by %s: one of them is not "
-                    "in seconds and samples; correct or remove it",
-                    log->path, steps[k].step_s, names[k], steps[i].step_s, names[i]);
+                    "%s:%u: a step takes %.4g s by %s (median of %u, to this line) and %.4g s by "
+                    "%s (median of %u, to line %u): they are seconds of a step, steps or samples "
+                    "of a block, samples a second of the whole run; correct or remove what is not",
+                    log->path, a->line, a->step_s, names[k], a->samples, b->step_s, names[i],
+                    b->samples, b->line);
+        }
     return true;
 }
 
@@ -131,12 +140,15 @@ bool mllog_steps(const struct mllog *log, struct mllog_step steps[MLLOG_SOURCES]
     memset(steps, 0, MLLOG_SOURCES * sizeof *steps);
     if (log->step_times.count > 0)
         steps[MLLOG_STEP_TIMES] = (struct mllog_step){.step_s = median_of(log, &log->step_times),
-                                                      .samples = log->step_times.count};
+                                                      .samples = log->step_times.count,
+                                                      .line = log->step_times.line};
     steps[MLLOG_BLOCKS] = by_blocks(log);
     if (log->throughputs.count > 0)
-        steps[MLLOG_THROUGHPUTS] = (struct mllog_step){
-            .step_s = batch / median_of(log, &log->throughputs), .samples = log->throughputs.count};
-    if (!check_clock(log, error) || !check_units(log, steps, error))
+        steps[MLLOG_THROUGHPUTS] =
+            (struct mllog_step){.step_s = batch / median_of(log, &log->throughputs),
+                                .samples = log->throughputs.count,
+                                .line = log->throughputs.line};
+    if (!check_clock(log, error) || !check_sources(log, steps, error))
         return false;
     for (unsigned i = 0; i < MLLOG_SOURCES; i++)
         if (steps[i].step_s > 0.0)

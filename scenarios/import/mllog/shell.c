@@ -24,6 +24,7 @@ struct shell_block {
     unsigned line;
     enum shell_course around, course;
     bool in_test; /* between if and then */
+    int truth;    /* of what was tested so far: 1, 0, or -1 */
     struct branches {
         bool taken;   /* of an if: a branch runs */
         bool guessed; /* and of a branch before it is not known whether it does */
@@ -34,7 +35,10 @@ struct script {
     struct shell_block blocks[SHELL_NEST_MAX];
     unsigned depth;
     enum shell_course course;
-    bool connected; /* behind && or || */
+    bool connected;     /* behind && or || */
+    struct shell_link { /* of the command before, in a test */
+        bool joins, either;
+    } link;
     bool function;  /* the next { begins a function */
     unsigned level; /* of sourced files */
     bool sources;
@@ -73,13 +77,17 @@ static bool assign_word(struct script *s, const char *word)
         return true;
     if (!shell_expand(&s->text, word + head, &value))
         return false;
-    const bool more = word[head - 2] == '+';
+    const bool more = word[head - 2] == '+', heard = s->text.shell->ear != NULL;
     const char *name =
         arena_format(s->text.shell->arena, "%.*s", (int)shell_name_bytes(word), word);
     const struct shell_variable *now = shell_find(s->text.shell, name);
     if (more && now != NULL && now->value == NULL)
         value = (struct shell_value){NULL, now->why};
-    else if (more && now != NULL && value.text != NULL) {
+    else if (more && now != NULL && heard) {
+        value.text = arena_format(s->text.shell->arena, "%s%s%s", now->value,
+                                  word[head] == '(' ? " " : "", value.text);
+        s->text.shell->expanded_bytes += strlen(value.text); /* bounded as what is expanded is */
+    } else if (more && now != NULL && value.text != NULL) {
         const char *both = arena_format(s->text.shell->arena, "\"%s\"%s", now->value, word + head);
         if (strpbrk(now->value, "$`\"\\") != NULL)
             value = (struct shell_value){NULL, "text that is added to"};
@@ -137,6 +145,25 @@ static bool test_branch(struct script *s, const struct shell_command *c, unsigne
         return false;
     branch(s, truth);
     s->blocks[s->depth - 1].in_test = true;
+    s->blocks[s->depth - 1].truth = truth;
+    return true;
+}
+
+/* A test of several commands: && and || from the left, and of others the last decides. */
+static bool test_more(struct script *s, const struct shell_command *c, unsigned first)
+{
+    struct shell_block *b = &s->blocks[s->depth - 1];
+    int truth = -1;
+    if (!shell_test(&s->text, c, first, &truth))
+        return false;
+    const int before = b->truth, decides = s->link.either ? 1 : 0;
+    if (s->link.joins && (before == decides || truth == decides))
+        truth = decides;
+    else if (!s->link.joins || before < 0)
+        truth = -1;
+    b->truth = truth;
+    b->now = b->before;
+    branch(s, truth);
     return true;
 }
 
@@ -345,13 +372,14 @@ static bool simple(struct script *s, const struct shell_command *c, unsigned at)
     if (strcmp(word, ":") == 0 && at + 1 < c->count)
         return s->course == SHELL_RUNS && !s->connected ? expand_words(s, c, at + 1)
                                                         : perhaps_default(s, c->words[at + 1]);
-    if (strcmp(word, "exit") == 0 && s->course == SHELL_RUNS && !s->connected)
+    if (strcmp(word, "exit") == 0 && t->shell->ear == NULL && s->course == SHELL_RUNS &&
+        !s->connected)
         return shell_bad(t->shell, t->path, c->line,
                          "the configuration ends itself here: its own rule is broken, see the "
                          "lines before");
     for (unsigned i = at; i < c->count; i++)
-        if (assignment(c->words[i]) == 0)
-            return true; /* another command, perhaps with variables of its own */
+        if (assignment(c->words[i]) == 0) /* another command, perhaps with variables of its own */
+            return s->course == SHELL_SKIPPED || shell_tell(&s->text, c, at);
     return assign_words(s, c, at);
 }
 
@@ -385,12 +413,7 @@ static bool run(struct script *s, const struct shell_command *c)
         return false;
     if (at >= c->count)
         return true;
-    if (in_test(s)) { /* a test of several commands */
-        s->blocks[s->depth - 1].now = s->blocks[s->depth - 1].before;
-        branch(s, -1);
-        return true;
-    }
-    return simple(s, c, at);
+    return in_test(s) ? test_more(s, c, at) : simple(s, c, at);
 }
 
 static bool run_all(struct script *s)
@@ -403,6 +426,7 @@ static bool run_all(struct script *s)
         if (command.count > 0 && !run(s, &command))
             return false;
         s->text.line = line;
+        s->link = (struct shell_link){command.stop == SHELL_CONNECTOR, command.either};
         if (command.count > 0)
             s->connected = command.stop == SHELL_CONNECTOR && !in_test(s);
     } while (command.stop != SHELL_END);
@@ -421,7 +445,9 @@ static bool run_text(struct shell *shell, const struct import_file *file, unsign
         return false;
     struct script script = {
         .text = {shell, file->path, text.at, text.end, 1}, .course = course, .level = level};
-    script.sources = level > 0;
+    script.sources = level > 0 || (shell->ear != NULL && shell->ear->sources);
+    if (level == 0 && !shell_fix(&script.text))
+        return false;
     return run_all(&script);
 }
 
@@ -452,4 +478,11 @@ bool shell_parse(struct arena *arena, const char *path, char *text, size_t bytes
 {
     *out = (struct shell){.arena = arena, .error = error, .file_count = 1};
     return run_text(out, &(struct import_file){path, text, bytes}, 0, SHELL_RUNS);
+}
+
+bool shell_hear(struct arena *arena, const struct import_file *file, const struct shell_ear *ear,
+                struct shell *out, struct error *error)
+{
+    *out = (struct shell){.arena = arena, .error = error, .file_count = 1, .ear = ear};
+    return run_text(out, file, 0, SHELL_RUNS);
 }

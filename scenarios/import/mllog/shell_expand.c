@@ -34,15 +34,25 @@ static void put(struct expansion *e, const char *text, size_t bytes)
     e->bytes[e->count] = '\0';
 }
 
+/* For an ear it stands in the text, and is no word of a test. */
 static void unknown(struct expansion *e, const char *why)
 {
-    if (e->why == NULL)
-        e->why = why;
+    const struct shell *shell = e->at->shell;
+    if (shell->ear == NULL || shell->testing)
+        e->why = e->why == NULL ? why : e->why;
+    else if (!e->broken) {
+        put(e, (const char[]){SHELL_UNKNOWN}, 1);
+        put(e, why, strlen(why));
+        put(e, (const char[]){SHELL_UNKNOWN_END}, 1);
+    }
 }
 
 static void put_value(struct expansion *e, struct shell_value value)
 {
-    if (value.text == NULL)
+    const char *mark = value.text != NULL ? strchr(value.text, SHELL_UNKNOWN) : NULL;
+    if (mark != NULL && e->at->shell->testing)
+        unknown(e, mark + 1);
+    else if (value.text == NULL)
         unknown(e, value.why);
     else
         put(e, value.text, strlen(value.text));
@@ -78,11 +88,27 @@ static struct shell_value expand_piece(struct expansion *e, const char *text, co
                              : (struct shell_value){inner.bytes, NULL};
 }
 
+/* Who listens is also told which variable it is, and what helps. */
+static const char *why_not(struct expansion *e, const char *name, const char *why)
+{
+    struct shell *shell = e->at->shell;
+    return shell->ear == NULL
+               ? why
+               : arena_format(shell->arena, "$%s: %s; --set %s=VALUE says it", name, why, name);
+}
+
+/* A name; who listens also has words of the script's own line ($1), which are not there. */
+static size_t parameter_bytes(const char *text, const struct shell *shell)
+{
+    const bool number = shell->ear != NULL && isdigit((unsigned char)*text);
+    return number ? strspn(text, "0123456789") : shell_name_bytes(text);
+}
+
 /* NAME, and behind it nothing or one of :- - := = :+ + :? ? with a word. */
 static void parameter(struct expansion *e, const char *text, const char *end)
 {
     char name[128];
-    const size_t bytes = shell_name_bytes(text);
+    const size_t bytes = parameter_bytes(text, e->at->shell);
     if (bytes == 0 || bytes >= sizeof name) {
         unknown(e, "a parameter that is set when the script runs");
         return;
@@ -90,14 +116,20 @@ static void parameter(struct expansion *e, const char *text, const char *end)
     memcpy(name, text, bytes);
     name[bytes] = '\0';
     const char *op = text + bytes;
+    if (end - op >= 3 && (strncmp(op, "[@]", 3) == 0 || strncmp(op, "[*]", 3) == 0))
+        op += 3;
     const bool colon = op < end && *op == ':';
     const char kind = op + colon < end ? op[colon] : '\0';
     const struct shell_variable *v = shell_find(e->at->shell, name);
     const bool known = v == NULL || v->value != NULL;
     const bool there = v != NULL && (!colon || v->value == NULL || *v->value != '\0');
     if (op == end) {
-        if (v != NULL)
-            put_value(e, (struct shell_value){v->value, v->why});
+        if (v != NULL && v->value == NULL)
+            unknown(e, why_not(e, name, v->why));
+        else if (v != NULL)
+            put_value(e, (struct shell_value){v->value, NULL});
+        else if (e->at->shell->ear != NULL && !e->at->shell->testing)
+            unknown(e, why_not(e, name, "it has no value"));
         return;
     }
     if (kind == '\0' || strchr("-=+?", kind) == NULL) {
@@ -105,7 +137,7 @@ static void parameter(struct expansion *e, const char *text, const char *end)
         return;
     }
     if (!known) {
-        unknown(e, v->why);
+        unknown(e, why_not(e, name, v->why));
         return;
     }
     if (kind == '+' ? !there : there) {
@@ -114,7 +146,7 @@ static void parameter(struct expansion *e, const char *text, const char *end)
         return;
     }
     if (kind == '?') {
-        unknown(e, "a parameter that the environment must set");
+        unknown(e, why_not(e, name, "a parameter that the environment must set"));
         return;
     }
     const struct shell_value word = expand_piece(e, op + colon + 1, end);
@@ -127,7 +159,7 @@ static void parameter(struct expansion *e, const char *text, const char *end)
 static void arithmetic(struct expansion *e, const char *text, const char *end)
 {
     struct shell_value value = expand_piece(e, text, end);
-    if (value.text != NULL && !e->broken)
+    if (value.text != NULL && !e->broken && strchr(value.text, SHELL_UNKNOWN) == NULL)
         shell_number(e->at, value.text, &value);
     put_value(e, value);
 }
@@ -167,8 +199,10 @@ static const char *dollar(struct expansion *e, const char *text, const char *end
 /* A stretch between double quotes, or outside of any. */
 static void expand(struct expansion *e, const char *text, const char *end, bool quoted)
 {
-    if (e->depth > SHELL_NEST_MAX)
+    if (e->depth > SHELL_NEST_MAX) {
         unknown(e, "an expansion nested too deeply");
+        return;
+    }
     while (text < end && !e->broken && e->why == NULL) {
         const char c = *text;
         if (c == '\\' && end - text > 1) {
@@ -179,7 +213,9 @@ static void expand(struct expansion *e, const char *text, const char *end, bool 
         } else if (c == '$') {
             text = dollar(e, text, end);
         } else if (c == '`') {
+            const char *stop = memchr(text + 1, '`', (size_t)(end - text - 1));
             unknown(e, "the output of a command");
+            text = stop != NULL ? stop + 1 : end;
         } else if (c == '\'' && !quoted) {
             const char *stop = memchr(text + 1, '\'', (size_t)(end - text - 1));
             stop = stop == NULL ? end : stop;
@@ -194,13 +230,38 @@ static void expand(struct expansion *e, const char *text, const char *end, bool 
     }
 }
 
+/* The words of an array: comments among them are left out, and a line's end is a blank. */
+static void expand_array(struct expansion *e, const char *text, const char *end)
+{
+    char *plain = arena_alloc(e->at->shell->arena, (size_t)(end - text) + 1, 1), *to = plain;
+    char quote = '\0';
+    for (const char *c = text; c < end; c++) {
+        const bool first = c == text || strchr(" \t\r\n", c[-1]) != NULL;
+        if (quote == '\0' && *c == '#' && first) {
+            const char *stop = memchr(c, '\n', (size_t)(end - c));
+            c = stop != NULL ? stop - 1 : end - 1;
+            continue;
+        }
+        if (*c == '\\' && quote != '\'' && c + 1 < end)
+            *to++ = *c++;
+        else if (quote != '\0' ? *c == quote : *c == '\'' || *c == '"')
+            quote = quote != '\0' ? '\0' : *c;
+        *to++ = *c;
+    }
+    expand(e, plain, to, false);
+}
+
 bool shell_expand(struct shell_text *at, const char *word, struct shell_value *out)
 {
     struct expansion e = {.at = at};
     put(&e, "", 0);
-    if (*word == '(')
+    const size_t bytes = strlen(word);
+    if (*word == '(' && at->shell->ear == NULL)
         unknown(&e, "an array");
-    expand(&e, word, word + strlen(word), false);
+    if (*word == '(' && at->shell->ear != NULL && bytes >= 2)
+        expand_array(&e, word + 1, word + bytes - 1);
+    else
+        expand(&e, word, word + bytes, false);
     *out = e.why != NULL ? (struct shell_value){NULL, e.why} : (struct shell_value){e.bytes, NULL};
     return !e.broken;
 }

@@ -7,8 +7,8 @@
 #include "scenarios/import/mllog/shell.h"
 
 enum {
-    SHELL_WORDS_MAX = 256, /* of a command */
-    SHELL_NEST_MAX = 32,   /* of blocks, and of expansions */
+    SHELL_WORDS_MAX = 2048, /* of a command */
+    SHELL_NEST_MAX = 32,    /* of blocks, and of expansions */
     SHELL_FILES_MAX = 32
 };
 /* Is what stands here carried out? */
@@ -27,6 +27,7 @@ struct shell_command {
     char *words[SHELL_WORDS_MAX]; /* unexpanded, with their quotes */
     unsigned count;
     enum shell_stop stop;
+    bool either; /* the connector is || */
     unsigned line;
 };
 struct shell_text {
@@ -55,6 +56,10 @@ bool shell_set(struct shell_text *at, const char *name, struct shell_value value
 bool shell_unset(struct shell_text *at, const char *name);
 /* The value of an expression of integers; NULL and why. */
 void shell_number(struct shell_text *at, const char *expression, struct shell_value *out);
+/* Tells who listens a command, from its word `first` on. False with a sentence. */
+bool shell_tell(struct shell_text *at, const struct shell_command *command, unsigned first);
+/* Sets what a listener says of the script's variables. False with a sentence. */
+bool shell_fix(struct shell_text *at);
 /* Is the test [ ... ] or [[ ... ]] true? 1, 0, or -1: not known. False with a sentence. */
 bool shell_test(struct shell_text *at, const struct shell_command *command, unsigned first,
                 int *truth);

@@ -57,11 +57,15 @@ bool shell_test(struct shell_text *at, const struct shell_command *command, unsi
     const unsigned count = command->count - 1 - first;
     if (first + 1 >= command->count || count > OPERANDS)
         return true;
-    for (unsigned i = 0; i < count; i++) {
-        if (!shell_expand(at, command->words[first + i], &value[i]))
-            return false;
+    at->shell->testing = true;
+    bool sound = true;
+    for (unsigned i = 0; i < count && sound; i++) {
+        sound = shell_expand(at, command->words[first + i], &value[i]);
         known = known && value[i].text != NULL;
     }
+    at->shell->testing = false;
+    if (!sound)
+        return false;
     int got = UNKNOWN;
     if (known && count == 1)
         got = *value[0].text != '\0';

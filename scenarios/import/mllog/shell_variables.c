@@ -36,6 +36,8 @@ static bool put(struct shell_text *at, const char *name, struct shell_value valu
     struct shell_variable *row = row_of(at, name);
     if (row == NULL)
         return false;
+    if (row->fixed)
+        return true;
     row->value = value.text;
     row->why = value.why;
     row->path = at->path;

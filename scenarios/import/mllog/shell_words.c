@@ -62,12 +62,23 @@ struct nest {
     unsigned depth;
 };
 
+/* Does a comment begin here, among the words of an array? */
+static bool begins_comment(const struct shell_text *t, char inside)
+{
+    return inside == ')' && *t->at == '#' && strchr(" \t\r\n(", t->at[-1]) != NULL;
+}
+
 /* One character of a word, or the two that open a nesting. False: nested too deeply. */
 static bool step(struct shell_text *t, struct nest *n)
 {
     const char inside = n->depth > 0 ? n->close[n->depth - 1] : '\0';
     char close = inside == '\'' ? '\0' : closer_of(t->at);
     t->line += *t->at == '\n';
+    if (begins_comment(t, inside)) {
+        const char *stop = memchr(t->at, '\n', (size_t)(t->end - t->at));
+        t->at = stop != NULL ? stop : t->end;
+        return true;
+    }
     if (*t->at == '\\' && inside != '\'' && t->end - t->at > 1) {
         t->line += t->at[1] == '\n';
         t->at += 2;
@@ -143,6 +154,7 @@ static void take_stop(struct shell_text *t, struct shell_command *out)
     if ((c == '&' || c == '|') && t->at < t->end && *t->at == c) {
         t->at++;
         out->stop = SHELL_CONNECTOR;
+        out->either = c == '|';
     }
     if (c != '\n')
         return;
@@ -160,6 +172,7 @@ bool shell_next(struct shell_text *t, struct shell_command *out)
 {
     out->count = 0;
     out->stop = SHELL_END;
+    out->either = false;
     skip_blanks(t);
     out->line = t->line;
     for (; t->at < t->end; skip_blanks(t)) {

@@ -49,7 +49,7 @@ static struct model_error own_of(const struct search *search, const struct searc
 }
 
 /* The first's quantiles beside those of the engine, whose draws are the same; the widths of the
- * others differ by their own error alone. Returns how many of them do. */
+ * others differ by their own error alone. Returns how many of them rest on other evidence. */
 static unsigned check(struct scenario *s, double least_wider)
 {
     unsigned differing = 0;
@@ -83,7 +83,7 @@ static unsigned check(struct scenario *s, double least_wider)
         const struct search_leader *l = &search->leaders[i];
         struct uncertain_step its = step;
         its.own = own_of(search, l);
-        differing += its.own.log_spread != step.own.log_spread;
+        differing += its.own.nearness != step.own.nearness;
         const double width = log(uncertainty_step_s(&its, 0.9) / uncertainty_step_s(&its, 0.1));
         assert_true(fabs(log(l->p90_s / l->p10_s) - width) < 0.01);
         assert_true(fabs(log(l->p10_s / first->p10_s * first->step_s / l->step_s)) < 0.1);

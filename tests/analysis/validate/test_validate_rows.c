@@ -126,8 +126,10 @@ static void write_rows(char *out, size_t size, unsigned cell, const char *const 
         length += (size_t)snprintf(out + length, size - length, "%s%s", i ? "," : "", names[i]);
     for (unsigned row = 0; row < count; row++)
         for (unsigned i = 0; i < CELLS; i++)
-            length += (size_t)snprintf(out + length, size - length, "%s%s", i ? "," : "\n",
-                                       i == cell ? values[row] : good[i]);
+            length += i == 0 && row > 0 && cell != 0
+                          ? (size_t)snprintf(out + length, size - length, "\nr%u", row)
+                          : (size_t)snprintf(out + length, size - length, "%s%s", i ? "," : "\n",
+                                             i == cell ? values[row] : good[i]);
     assert_true(length < size);
 }
 

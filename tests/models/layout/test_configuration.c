@@ -1,5 +1,6 @@
 /* Every rule of a layout: a case that keeps it, and one that breaks it under the key a user must
  * look at. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,6 +26,52 @@ static void test_sound(void **state)
     assert_int_equal(configuration_check(&c, breaks, 4), 0);
     assert_int_equal(configuration_microbatches(&c), 8);
     assert_int_equal(configuration_ranks(&c), 32);
+}
+
+/* 120 SMs, of which copies hold 20: the product takes 120 / 100 of its time, whatever its kind and
+ * the software's figure. By NCCL a persistent one ends as if both had run one after the other. */
+static void test_what_overlap_with_tensor_traffic_costs(void **state)
+{
+    static const struct {
+        bool pipelines, persistent;
+        uint64_t held;
+        double cost;
+    } rows[] = {{false, false, 20, 0.4}, {false, true, 20, 1.0}, {true, false, 20, 0.2},
+                {true, true, 20, 0.2},   {true, true, 0, 0.0},   {true, true, 120, 1.0}};
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct configuration c = sized(4, 1, 1, 1, 1);
+        c.software.tensor.overlap_cost_ratio = 0.4;
+        c.software.tensor.pipelines = rows[i].pipelines;
+        c.software.tensor.bulk_sms = rows[i].held;
+        c.software.tensor.scatter_sms = 30;
+        c.gpu.gemm.persistent = rows[i].persistent;
+        c.gpu.sm_count = 120;
+        c.layout.sequence_parallel = true;
+        assert_true(fabs(configuration_tensor_overlap_cost(&c) - rows[i].cost) < 1e-15);
+        const double by_nccl = rows[i].persistent ? 1.0 : 0.4;
+        c.layout.sequence_parallel = false; /* all-reduces are NCCL's */
+        assert_true(configuration_tensor_overlap_cost(&c) == by_nccl);
+        c.layout.sequence_parallel = true;
+        c.cluster.node.gpus = 2; /* and so is what leaves the node */
+        assert_true(configuration_tensor_overlap_cost(&c) == by_nccl);
+    }
+}
+
+/* A product needs an SM that no copy holds. */
+static void test_copies_leave_sms(void **state)
+{
+    for (unsigned bulk = 0; bulk < 2; bulk++) {
+        struct configuration c = sized(4, 1, 1, 1, 1);
+        const char *const key = bulk ? "software.tp_bulk_sms" : "software.tp_scatter_sms";
+        c.layout.sequence_parallel = c.software.tensor.pipelines = true;
+        *(bulk ? &c.software.tensor.bulk_sms : &c.software.tensor.scatter_sms) = 16;
+        c.gpu.sm_count = 17;
+        assert_int_equal(lower_case_errors(&c), 0);
+        c.gpu.sm_count = 16;
+        assert_true(lower_case_breaks(&c, key, false));
+        c.software.tensor.pipelines = false; /* none is held */
+        assert_int_equal(lower_case_errors(&c), 0);
+    }
 }
 
 static void test_world(void **state)
@@ -408,14 +455,24 @@ static void test_gpus(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sound),           cmocka_unit_test(test_world),
-        cmocka_unit_test(test_heads),           cmocka_unit_test(test_sequence),
-        cmocka_unit_test(test_nvlink_domain),   cmocka_unit_test(test_batch),
-        cmocka_unit_test(test_stages),          cmocka_unit_test(test_sharding),
-        cmocka_unit_test(test_model),           cmocka_unit_test(test_dense),
-        cmocka_unit_test(test_hostile_numbers), cmocka_unit_test(test_capacity),
-        cmocka_unit_test(test_even_stages),     cmocka_unit_test(test_given_stages_even),
-        cmocka_unit_test(test_recompute),       cmocka_unit_test(test_gpus),
+        cmocka_unit_test(test_sound),
+        cmocka_unit_test(test_what_overlap_with_tensor_traffic_costs),
+        cmocka_unit_test(test_copies_leave_sms),
+        cmocka_unit_test(test_world),
+        cmocka_unit_test(test_heads),
+        cmocka_unit_test(test_sequence),
+        cmocka_unit_test(test_nvlink_domain),
+        cmocka_unit_test(test_batch),
+        cmocka_unit_test(test_stages),
+        cmocka_unit_test(test_sharding),
+        cmocka_unit_test(test_model),
+        cmocka_unit_test(test_dense),
+        cmocka_unit_test(test_hostile_numbers),
+        cmocka_unit_test(test_capacity),
+        cmocka_unit_test(test_even_stages),
+        cmocka_unit_test(test_given_stages_even),
+        cmocka_unit_test(test_recompute),
+        cmocka_unit_test(test_gpus),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ static uint64_t draw(uint64_t *state, uint64_t below)
     return random_hash(77, ++*state) % below;
 }
 
-static uint32_t first_of(const struct naive *n, double bytes, uint64_t address)
+static uint32_t first_of(const struct naive *n, uint64_t bytes, uint64_t address)
 {
     uint32_t at = 0;
     while (at < n->count && (n->blocks[at].bytes < bytes ||
@@ -55,7 +55,7 @@ static void step(struct free_blocks *all, struct naive *n, struct arena *arena, 
                  uint32_t round)
 {
     bool swells = round / 4000 % 2 == 0;
-    double bytes = 512.0 * (double)(1 + draw(state, round / 10000 % 2 == 0 ? 7 : 5000));
+    uint64_t bytes = 512 * (1 + draw(state, round / 10000 % 2 == 0 ? 7 : 5000));
     struct free_block out;
     if (n->count < ROOM - 1 && draw(state, 10) < (swells ? 6 : 4)) {
         struct free_block block = {bytes, 512 * (uint64_t)round, round};

@@ -231,7 +231,8 @@ static void test_in_flight(void **state)
 }
 
 /* Compact programs: one op for a layer and pass without communication, at most 8 with it (6 more
- * where the input is gathered again and selective recomputation repeats the core). */
+ * where the input is gathered again, beside a product of its own, and selective recomputation
+ * repeats the core). */
 static void test_op_counts(void **state)
 {
     struct configuration c = lower_case();
@@ -249,7 +250,7 @@ static void test_op_counts(void **state)
     c.layout.sequence_parallel = true;
     lower(arena, &c, &lowered);
     assert_int_equal(count_ops(lowered.programs[0], PHASE_FORWARD, 1, 1), 8);
-    assert_in_range(count_ops(lowered.programs[0], PHASE_BACKWARD, 1, 1), 8, 12);
+    assert_in_range(count_ops(lowered.programs[0], PHASE_BACKWARD, 1, 1), 8, 14);
     assert_true(lowered.programs[0]->cost_count < 24);
     const struct program *p = lowered.programs[0];
     static const char *const names[] = {"norm", "attention", "norm", "mlp"};

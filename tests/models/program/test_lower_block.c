@@ -36,10 +36,9 @@ static void begin(struct scene *s)
 {
     *s = (struct scene){.arena = arena_create(), .c = lower_case()};
     s->c.kernels.lookup = by_bytes;
-    s->l = (struct lowering){
-        .arena = s->arena,
-        .c = &s->c,
-        .costs = {.launch_s = launch_s, .tensor_host_s = tensor_host_s, .slowing = 1.0}};
+    s->l = (struct lowering){.arena = s->arena,
+                             .c = &s->c,
+                             .costs = {.launch_s = launch_s, .tensor_host_s = tensor_host_s}};
 }
 
 /* Those of the configuration, but for the host's time. */
@@ -48,7 +47,6 @@ static struct block_costs costs_of(const struct scene *s)
     struct block_costs costs = lower_costs_block(&s->c);
     costs.launch_s = s->l.costs.launch_s;
     costs.tensor_host_s = s->l.costs.tensor_host_s;
-    costs.slowing = s->l.costs.slowing;
     return costs;
 }
 
@@ -281,6 +279,32 @@ static void test_pipelined_pieces(void **state)
     arena_destroy(s.arena);
 }
 
+/* What is gathered again leaves behind the first kernel, beside the product that it was the input
+ * of; where that is the first, before it. */
+static void test_gathered_again_with_its_product(void **state)
+{
+    for (unsigned ahead = 0; ahead < 2; ahead++) {
+        struct scene s;
+        struct block block;
+        begin(&s);
+        pipelined_layer(&s, 8);
+        struct segment *g = &s.layer.segments[0];
+        g->transfers.backward_before.comm = SEGMENT_NONE;
+        g->transfers.backward_gather = g->transfers.before;
+        g->dgrad.kernels[0] = ahead ? g->dgrad.kernels[0] : g->dgrad.kernels[1];
+        g->dgrad.count = 1 + ahead;
+        g->wgrad = g->dgrad;
+        g->wgrad_beside_count = 1;
+        compile(&s, &block, false);
+        const struct lowered_piece *rows = block.lists[PIECES_BACKWARD].rows;
+        assert_int_equal(rows[0].opens, ahead); /* the cast of 3 s */
+        assert_true(rows[ahead].kind == OP_COLLECTIVE && rows[ahead].beside);
+        near(rows[ahead + 1].cost.gpu_s, 34);
+        assert_int_equal(rows[ahead + 1].opens, !ahead);
+        arena_destroy(s.arena);
+    }
+}
+
 /* Plays pieces on a compute and a transfer stream as lower_ops writes them: a transfer starts
  * behind the compute before it; the next compute waits for it, the one after for one beside. */
 static double play(const struct piece_list *list, double second_for_byte)
@@ -465,6 +489,7 @@ int main(void)
         cmocka_unit_test(test_rest_of_a_list),
         cmocka_unit_test(test_what_ends_a_pass),
         cmocka_unit_test(test_pipelined_pieces),
+        cmocka_unit_test(test_gathered_again_with_its_product),
         cmocka_unit_test(test_pieces_last_as_long_as_parts),
         cmocka_unit_test(test_kernels_beside_an_exchange),
     };

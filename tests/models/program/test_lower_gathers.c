@@ -123,6 +123,26 @@ static void test_copies_of_gathered_weights(void **state)
     assert_int_equal(gathered(&c, 2.0 * LAYER), 0);
 }
 
+/* Of eight bits a copy along columns is made product by product where they come in each pass, and
+ * stays where they come once a step, under a pipeline. */
+static void test_copies_of_eight_bits(void **state)
+{
+    struct configuration c = job(), bf16 = c;
+    const double matrices = transformer_linear_parameters(&c.model) / (double)c.model.layers;
+    c.gpu.peak_flops_per_s[PEAK_FP8] = 2 * c.gpu.peak_flops_per_s[PEAK_BF16];
+    c.gpu.gemm.transposed_copies = true;
+    c.training.precision = precision_find("fp8");
+    assert_int_equal(lower_case_errors(&c), 0);
+    /* a head of 16 bits has as many bytes */
+    assert_int_equal(gathered(&c, 1.0 * LAYER),
+                     gathered(&bf16, 2.0 * LAYER) + gathered(&bf16, 1.0 * LAYER));
+    lower_case_size(&c, 1, 1, 2, 2, 2);
+    lower_case_size(&bf16, 1, 1, 2, 2, 2);
+    assert_int_equal(lower_case_errors(&c), 0);
+    assert_int_equal(gathered(&c, 1.0 * LAYER), gathered(&bf16, 1.0 * LAYER));
+    assert_true(gathered(&c, 1.0 * LAYER + matrices) > 0);
+}
+
 /* Gathers of so many bytes. */
 static unsigned sent(const struct configuration *c, double bytes)
 {
@@ -161,6 +181,7 @@ int main(void)
         cmocka_unit_test(test_gathers_in_parts),
         cmocka_unit_test(test_live_parameters),
         cmocka_unit_test(test_copies_of_gathered_weights),
+        cmocka_unit_test(test_copies_of_eight_bits),
         cmocka_unit_test(test_whole_experts_are_not_gathered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

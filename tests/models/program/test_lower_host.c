@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "models/lower/plan/lower_capture.h"
 #include "models/lower/stage/lower.h"
 #include "models/schedule/schedule_kind.h"
 #include "tests/models/program/lower_case.h"
@@ -152,31 +153,6 @@ static void test_slower_hosts(void **state)
     arena_destroy(arena);
 }
 
-static double passes_gpu_s(const struct configuration *c)
-{
-    struct arena *arena = arena_create();
-    const struct program *p = lower_stage(arena, c, 0);
-    double sum = 0.0;
-    for (uint32_t i = 0; i < p->op_count; i++) {
-        const struct op *op = &p->ops[i];
-        if (op->kind == OP_COMPUTE && (op->phase == PHASE_FORWARD || op->phase == PHASE_BACKWARD))
-            sum += p->costs[op->cost].gpu_s;
-    }
-    arena_destroy(arena);
-    return sum;
-}
-
-/* Collectives of tensor ranks take a fifth of the machine: the kernels of passes take 5/4. */
-static void test_interference_of_tensor_ranks(void **state)
-{
-    for (uint64_t tp = 1; tp <= 2; tp++) {
-        struct configuration c = job(tp, 1, 1, 1);
-        double alone = passes_gpu_s(&c);
-        c.software.tensor.interference_ratio = 0.2;
-        assert_true(fabs(passes_gpu_s(&c) / alone - (tp > 1 ? 1.25 : 1.0)) < 1e-12);
-    }
-}
-
 /* The host waits for exchanges of 1f1b that block, where the software says so; never for those of
  * chunks. */
 static void test_host_waits_for_exchanges(void **state)
@@ -315,6 +291,49 @@ static void test_captured_stretches(void **state)
         }
 }
 
+/* A graph takes a whole launch, though its first kernel takes half a one in the mean, or none. */
+static void test_graphs_of_fused_kernels(void **state)
+{
+    struct configuration c = job(1, 1, 1, 1);
+    const double passes = 2 * MICROBATCHES;
+    for (unsigned i = 0; i < 3; i++) {
+        c.software.block.residual_launches = c.software.block.norm_launches = 0.5 * i;
+        NEAR(launches_of_a_layer(c, "layer"), passes);
+        NEAR(launches_of_a_layer(c, "attn") + launches_of_a_layer(c, "mlp"),
+             launches_of_a_layer(c, "none") + 2 * passes);
+    }
+}
+
+/* What is not launched begins no graph: the one launch is at the first kernel that is. */
+static void test_graph_begins_where_it_is_launched(void **state)
+{
+    struct capture c = {.graphs = GRAPH_MLP};
+    lower_capture_begin(&c);
+    lower_capture_enter(&c, GRAPH_MLP);
+    NEAR(lower_capture_launches(&c, 0.0, false), 0.0);
+    NEAR(lower_capture_launches(&c, 3.0, false), 1.0);
+    NEAR(lower_capture_launches(&c, 3.0, false), 0.0);
+}
+
+/* Each pass has a graph of its own: recomputation, and where the backward pass is split its two
+ * halves. */
+static void test_graphs_of_more_passes(void **state)
+{
+    struct configuration c = job(1, 1, 1, 1);
+    lower_case_recompute(&c, RECOMPUTE_FULL);
+    NEAR(launches_of_a_layer(c, "layer"), 3 * MICROBATCHES);
+    lower_case_recompute(&c, RECOMPUTE_MODULES);
+    NEAR(launches_of_a_layer(c, "layer"), 3 * MICROBATCHES);
+    struct configuration split = job(1, 1, 2, 1), more;
+    split.layout.pipeline.schedule = &schedule_zb_h1;
+    split.software.graphs.modules = "layer";
+    assert_int_equal(lower_case_errors(&split), 0);
+    more = split;
+    more.model.layers += 2;
+    NEAR(met(&more, FIELD(host.launch_s), 0) - met(&split, FIELD(host.launch_s), 0),
+         3 * MICROBATCHES);
+}
+
 /* What is recomputed stands in the graph of its module, and a gather that runs by parts with the
  * product that it feeds. */
 static void test_graphs_of_other_layers(void **state)
@@ -437,12 +456,14 @@ int main(void)
         cmocka_unit_test(test_words_of_graphs),
         cmocka_unit_test(test_joined_words_of_graphs),
         cmocka_unit_test(test_captured_stretches),
+        cmocka_unit_test(test_graphs_of_fused_kernels),
+        cmocka_unit_test(test_graph_begins_where_it_is_launched),
+        cmocka_unit_test(test_graphs_of_more_passes),
         cmocka_unit_test(test_whole_step_in_a_graph),
         cmocka_unit_test(test_graphs_of_other_layers),
         cmocka_unit_test(test_graphs_of_experts),
         cmocka_unit_test(test_graphs_of_shared_experts),
         cmocka_unit_test(test_slower_hosts),
-        cmocka_unit_test(test_interference_of_tensor_ranks),
         cmocka_unit_test(test_host_waits_for_exchanges),
         cmocka_unit_test(test_names_of_messages),
     };

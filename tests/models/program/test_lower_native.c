@@ -214,8 +214,7 @@ static double kept_of_modules(const struct configuration *c, bool modules, struc
         for (unsigned k = 0; k < g->saved.count; k++)
             kept += g->saved.tensors[k].rebuilt ? 0.0 : g->saved.tensors[k].bytes / tokens;
         for (unsigned k = 0; k < g->forward.count; k++)
-            again->flops +=
-                (g->repeated >> k & 1u) != 0 ? g->forward.kernels[k].flops / tokens : 0.0;
+            again->flops += g->forward.repeated[k] ? g->forward.kernels[k].flops / tokens : 0.0;
         again->gathered += g->transfers.again.bytes / tokens;
         assert_true(g->transfers.again.comm == SEGMENT_NONE ||
                     (g->transfers.again.comm == SEGMENT_TP && modules &&

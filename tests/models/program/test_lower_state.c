@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "models/plan/rule_of_thumb.h"
+#include "models/plan/trial.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/models/program/lower_case.h"
 #include "tests/models/program/lower_sums.h"
@@ -132,6 +133,18 @@ static double traffic(const struct configuration *c)
     return bytes;
 }
 
+/* Bytes of the whole that arrive of what other ranks updated. */
+static double gathered(const struct configuration *c)
+{
+    struct written w = lower_case_write(c);
+    double bytes = 0.0;
+    for (uint32_t i = 0; i < w.p->op_count; i++)
+        if (strcmp(w.p->names[w.p->ops[i].name], "gather parameters") == 0)
+            bytes += w.p->transfers[w.p->ops[i].cost].bytes;
+    arena_destroy(w.arena);
+    return bytes;
+}
+
 /* NVFP4: of the matrices of a layer two copies of half a byte and a byte for 16, beside bf16; none
  * of embedding, head and norms, nor of the layers that stay wide. Made once a step, from two reads.
  */
@@ -155,6 +168,59 @@ static void test_copies_of_four_bits(void **state)
     near(held(&c, TENANT_WEIGHTS), held(&bf16, TENANT_WEIGHTS) / 2.0);
     bf16.layout.data.sharding = &sharding_fsdp;
     near(traffic(&c), traffic(&bf16));
+    c.layout.data.sharding = bf16.layout.data.sharding = &sharding_zero_1;
+    c.software.fp8.weights_each = true; /* cast in every forward pass instead */
+    near(traffic(&c), traffic(&bf16));
+}
+
+/* FP8: of a matrix of a layer one byte, and another along columns where the card wants that
+ * (Hopper) or the scales have a direction, with the scales of both: a byte for 32, four for
+ * 128 x 128. MX weights come in 16 bits and are cast where they are held: 2 read and both written;
+ * others come in eight, and what is written along columns is read first. */
+static void test_copies_of_eight_bits(void **state)
+{
+    const double mx = 1.0 / 32, blocks = 4.0 / (128 * 128);
+    const struct {
+        enum fp8_recipe recipe;
+        bool transposed, block_scaling, each;
+        double beside, cast, sent;
+    } rows[] = {
+        {FP8_DELAYED, true, false, false, 1.0, 2.0, 1.0},
+        {FP8_CURRENT, true, false, false, 1.0, 2.0, 1.0},
+        {FP8_BLOCKWISE, true, false, false, 1.0 + 2 * blocks, 2.0, 1.0},
+        {FP8_DELAYED, false, true, false, 0.0, 0.0, 1.0},
+        {FP8_CURRENT, false, true, false, 0.0, 0.0, 1.0},
+        {FP8_MX, false, true, false, 1.0 + 2 * mx, 2.0 + 2 * (1.0 + mx), 2.0},
+        {FP8_BLOCKWISE, false, true, false, 1.0 + 2 * mx, 2.0 + 2 * (1.0 + mx), 2.0},
+        {FP8_AUTO, false, true, false, 1.0 + 2 * mx, 2.0 + 2 * (1.0 + mx), 2.0},
+        {FP8_DELAYED, true, false, true, 0.0, 0.0, 1.0}, /* cast in every forward pass */
+    };
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct configuration c = state_case(&sharding_zero_1, 2, "adamw"), bf16 = c;
+        c.gpu.peak_flops_per_s[PEAK_FP8] = 2 * c.gpu.peak_flops_per_s[PEAK_BF16];
+        c.training.precision = precision_find("fp8");
+        c.software.fp8.recipe = (int)rows[i].recipe;
+        c.software.fp8.weights_each = rows[i].each;
+        c.gpu.gemm.transposed_copies = rows[i].transposed;
+        c.gpu.gemm.block_scaling = rows[i].block_scaling;
+        assert_int_equal(lower_case_errors(&c), 0);
+        const double narrow = 1.0 * ALL + (2 * V * H + H); /* embedding and head: 2 */
+        near(held(&c, TENANT_WEIGHTS), narrow + rows[i].beside * MATRICES);
+        const double vectors = LAYERS * 2 * H, ends = 2.0 * (2 * V * H + H);
+        const double updated = rows[i].sent * (MATRICES + vectors) + ends;
+        near(traffic(&c) - traffic(&bf16), (updated - 2.0 * ALL) / 2.0 + rows[i].cast * MATRICES);
+        near(gathered(&c), updated);
+        struct configuration whole = c;
+        whole.layout.data.sharding = &sharding_fsdp; /* shards have none */
+        near(held(&whole, TENANT_WEIGHTS), narrow / 2.0);
+        bf16.layout.data.sharding = &sharding_fsdp;
+        near(traffic(&whole) - traffic(&bf16), (narrow - 2.0 * ALL) / 2.0);
+        if (!rows[i].each) {
+            double weight, gradient, optimizer;
+            trial_state_bytes(&c, &weight, &gradient, &optimizer);
+            near(weight, 1.0 + rows[i].beside);
+        }
+    }
 }
 
 /* 671e9 parameters, 61 layers, 7,168 wide, 4,096 tokens, cards of 80e9 bytes: what class quotes. */
@@ -267,11 +333,16 @@ static void test_gradient_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gradient_bytes),   cmocka_unit_test(test_state_of_every_optimizer),
-        cmocka_unit_test(test_formats),          cmocka_unit_test(test_the_recipe_of_deepseek),
-        cmocka_unit_test(test_cards_of_671b),    cmocka_unit_test(test_copies_of_four_bits),
-        cmocka_unit_test(test_cards_of_671b),    cmocka_unit_test(test_update_traffic),
-        cmocka_unit_test(test_orthogonal_steps), cmocka_unit_test(test_matrices_of_tensor_ranks),
+        cmocka_unit_test(test_gradient_bytes),
+        cmocka_unit_test(test_state_of_every_optimizer),
+        cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_the_recipe_of_deepseek),
+        cmocka_unit_test(test_cards_of_671b),
+        cmocka_unit_test(test_copies_of_four_bits),
+        cmocka_unit_test(test_copies_of_eight_bits),
+        cmocka_unit_test(test_update_traffic),
+        cmocka_unit_test(test_orthogonal_steps),
+        cmocka_unit_test(test_matrices_of_tensor_ranks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

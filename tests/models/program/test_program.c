@@ -259,8 +259,8 @@ FAULT(host_negative, p->hosts[0] = -1e-9)
 FAULT(host_endless, p->hosts[0] = endless)
 FAULT(interference_whole, p->interference.ratio = 1.0)
 FAULT(interference_negative, p->interference.ratio = -0.1)
-FAULT(join_negative, p->interference.join_ratio = -0.1)
-FAULT(join_endless, p->interference.join_ratio = endless)
+FAULT(join_negative, p->interference.join_ratio[JOIN_TENSOR] = -0.1)
+FAULT(join_endless, p->interference.join_ratio[JOIN_CONTEXT] = endless)
 FAULT(block_negative, p->ledger[0].bytes = -1.0)
 FAULT(block_endless, p->ledger[0].bytes = endless)
 FAULT(setup_nothing, p->setup[0].bytes = nothing)
@@ -308,8 +308,8 @@ static const struct {
     {host_endless, "a host time is no time"},
     {interference_whole, "the interference ratio is not in [0, 1)"},
     {interference_negative, "the interference ratio is not in [0, 1)"},
-    {join_negative, "the join ratio is below zero"},
-    {join_endless, "the join ratio is below zero"},
+    {join_negative, "a join ratio is below zero"},
+    {join_endless, "a join ratio is below zero"},
     {block_negative, "a ledger entry has no size or no tenant"},
     {block_endless, "a ledger entry has no size or no tenant"},
     {setup_nothing, "a ledger entry has no size or no tenant"},
@@ -356,10 +356,10 @@ static void test_bounds_hold(void **state)
     p->ops[0].name = 1;
     p->costs[0].gpu_s = p->transfers[0].bytes = p->hosts[0] = p->setup[0].bytes = 0.0;
     p->interference.ratio = 0.999;
-    p->interference.join_ratio = 10.0;
+    p->interference.join_ratio[JOIN_TENSOR] = 10.0;
     p->setup[0].tenant = TENANT_FRAGMENTATION - 1;
     assert_null(program_problem(p));
-    p->interference.ratio = p->interference.join_ratio = 0.0;
+    p->interference.ratio = p->interference.join_ratio[JOIN_TENSOR] = 0.0;
     assert_null(program_problem(p));
     arena_destroy(arena);
 }

@@ -22,7 +22,8 @@ static double joined(double bytes, bool flagged, enum stream stream)
     join.host = program_host(p, 0.0);
     program_op(p, join);
     struct program *program = program_end(p);
-    program->interference.join_ratio = 0.5;
+    program->interference.join_ratio[JOIN_TENSOR] = 0.5;
+    program->interference.join_ratio[JOIN_CONTEXT] = 0.25;
     world_rank(&w, world_program(&w, program), 1.0);
     const uint32_t ranks[] = {0};
     world_plan(&w, world_group(&w, stream, 1, ranks, 1), 0, bytes, 0.0, 1.0, 1.0, NULL, 0);
@@ -36,7 +37,8 @@ static void what_ran_beside_is_paid_for_where_it_joins(void **state)
 {
     assert_true(joined(1.0, true, STREAM_TP) == 7.0);  /* over before the compute begins */
     assert_true(joined(3.0, true, STREAM_TP) == 8.0);  /* 2 s beside it */
-    assert_true(joined(9.0, true, STREAM_CP) == 13.0); /* 4 s, all of it; joins at 9 */
+    assert_true(joined(9.0, true, STREAM_TP) == 13.0); /* 4 s, all of it; joins at 9 */
+    assert_true(joined(9.0, true, STREAM_CP) == 12.0); /* at its own price */
     assert_true(joined(9.0, true, STREAM_DP) == 11.0);
     assert_true(joined(9.0, false, STREAM_TP) == 11.0);
 }

@@ -191,7 +191,7 @@ static void what_joins_waits_for_its_wire(void **state)
         join.flags = OP_JOIN;
         program_op(p, world_comm(p, OP_COLLECTIVE, STREAM_DP, 1, program_op(p, join)));
         struct program *program = program_end(p);
-        program->interference.join_ratio = 0.5;
+        program->interference.join_ratio[JOIN_CONTEXT] = 0.5;
         const uint32_t index = world_program(&w, program);
         const uint32_t ranks[] = {world_rank(&w, index, 1.0),
                                   world_rank(&w, index, slow ? 0.5 : 1.0)};

@@ -144,7 +144,7 @@ static void test_casts(void **state)
     for (unsigned i = 0; i < b.layer.segment_count; i++) /* not repeated with what is */
         for (unsigned k = 0; k < b.layer.segments[i].forward.count; k++)
             assert_false(strcmp(b.layer.segments[i].forward.kernels[k].name, "fp8 cache") == 0 &&
-                         (b.layer.segments[i].repeated >> k & 1u) != 0);
+                         b.layer.segments[i].forward.repeated[k]);
 }
 
 int main(void)

@@ -121,7 +121,7 @@ static bool is_repeated(const struct layer *layer, const char *name)
     for (unsigned i = 0; i < layer->segment_count; i++)
         for (unsigned k = 0; k < layer->segments[i].forward.count; k++)
             if (strcmp(layer->segments[i].forward.kernels[k].name, name) == 0)
-                return layer->segments[i].repeated >> k & 1u;
+                return layer->segments[i].forward.repeated[k];
     return false;
 }
 

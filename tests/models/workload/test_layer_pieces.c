@@ -451,9 +451,34 @@ static void test_selective_drops_no_widths(void **state)
     }
 }
 
+/* Counted from the end of dgrad: as many products as gradients of weights that run beside. */
+static void test_what_is_gathered_again_leaves_with(void **state)
+{
+    struct segment s = {.transfers.backward_gather = {SEGMENT_TP, COMM_ALL_GATHER, 1.0}};
+    const struct gemm_shape shape = {1, 1, 1, 1};
+    const struct kernel product = gpu_kernel_gemm("product", PEAK_BF16, shape, 2),
+                        memory = gpu_kernel_memory("cast", 1.0, 1.0);
+    const struct kernel dgrad[] = {product, memory, product, memory, product, memory};
+    s.dgrad.count = 6;
+    memcpy(s.dgrad.kernels, dgrad, sizeof dgrad);
+    s.wgrad.count = 4;
+    s.wgrad.kernels[0] = s.wgrad.kernels[1] = s.wgrad.kernels[3] = product;
+    s.wgrad.kernels[2] = memory;
+    static const unsigned first[] = {6, 4, 4, 2, 0}; /* by kernels of wgrad that run beside */
+    for (unsigned beside = 0; beside <= 4; beside++) {
+        s.wgrad_beside_count = beside;
+        assert_int_equal(transformer_gathering_kernel(&s, 0), first[beside]);
+        assert_int_equal(transformer_gathering_kernel(&s, 3),
+                         first[beside] > 3 ? first[beside] : 3);
+    }
+    s.transfers.backward_gather.comm = SEGMENT_NONE;
+    assert_int_equal(transformer_gathering_kernel(&s, 3), 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_is_gathered_again_leaves_with),
         cmocka_unit_test(test_products),
         cmocka_unit_test(test_attention_kernel),
         cmocka_unit_test(test_held_while_running),

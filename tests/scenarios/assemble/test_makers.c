@@ -95,7 +95,10 @@ static void test_what_the_makers_ran(void **state)
         assert_string_equal(value_of(s, CHOICE_PRECISION), rows[i].precision);
         assert_string_equal(s->configuration.training.precision->head.name,
                             strcmp(rows[i].precision, "nothing") == 0 ? "bf16" : rows[i].precision);
-        assert_string_equal(value_of(s, CHOICE_DISPATCH), rows[i].dispatch);
+        const bool plain = strcmp(rows[i].dispatch, "nothing") == 0 &&
+                           strstr(rows[i].rest, "dispatch") == NULL &&
+                           configuration_expert_ranks(&s->configuration).ep > 1;
+        assert_string_equal(value_of(s, CHOICE_DISPATCH), plain ? "alltoall" : rows[i].dispatch);
         if (s->configuration.cluster.nodes > 1)
             assert_non_null(strstr(choice_of(s, CHOICE_FABRIC)->why,
                                    s->configuration.gpu.peak_flops_per_s[PEAK_FP8] > 0.0
@@ -112,6 +115,33 @@ static void test_what_the_makers_ran(void **state)
             assert_string_equal(l->experts.dispatch->head.name, rows[i].dispatch);
         if (strcmp(schedule, "nothing") != 0)
             assert_string_equal(l->pipeline.schedule->head.name, schedule);
+        scenario_destroy(s);
+    }
+}
+
+/* A framework that is named runs what it has of that: no script of any has DualPipe or rows of
+ * eight bits, and torchtitan sends rows by all-to-all alone. */
+static void test_what_a_framework_has(void **state)
+{
+    static const char *const rows[][2] = {{"nemo", "hybridep"}, /* its release */
+                                          {"megatron", "deepep"},
+                                          {"automodel", "deepep"},
+                                          {"torchtitan", "alltoall"},
+                                          {"fsdp", "alltoall"}};
+    (void)state;
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char rest[256];
+        snprintf(rest, sizeof rest,
+                 "training: {sequence: 2048, global_batch: 128}\n"
+                 "layout: {pp: 4, tp: 1, ep: 4}\nsoftware: %s",
+                 rows[i][0]);
+        struct scenario *s = of_makers(theirs, "gpu: h100-80gb-sxm, gpus: 16", rest);
+        assert_string_equal(s->configuration.layout.experts.dispatch->head.name, rows[i][1]);
+        if (strcmp(rows[i][0], "nemo") != 0) /* whose release sets it */
+            assert_string_equal(value_of(s, CHOICE_DISPATCH), rows[i][1]);
+        assert_string_equal(value_of(s, CHOICE_DISPATCH_8BIT), "nothing");
+        assert_string_not_equal(value_of(s, CHOICE_SCHEDULE), "dualpipe");
+        assert_false(s->configuration.layout.experts.dispatch_8bit);
         scenario_destroy(s);
     }
 }
@@ -191,6 +221,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_the_makers_ran),
+        cmocka_unit_test(test_what_a_framework_has),
         cmocka_unit_test(test_what_does_not_fit_is_not_theirs),
         cmocka_unit_test(test_makers_of_the_catalogue),
         cmocka_unit_test(test_pipelines_are_filled),

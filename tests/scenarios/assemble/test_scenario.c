@@ -146,8 +146,9 @@ static const struct bad bad[] = {
     {CLUSTER, "cluster: {gpu: h100-80gb-sxm, nodes: 2, fabric: {kind: rail, x: 4, latency: 5us}}",
      "2:62: unknown key 'x' in cluster.fabric; it goes with kind: torus\n"},
     {MORE, "xyzzy: 2",
-     "6:1: unknown key 'xyzzy'; known: name, seed, model, cluster, training, layout, software, "
-     "perturbations, notes, lesson, cost, run, failures, checkpoint, storage, recovery\n"},
+     "6:1: unknown key 'xyzzy'; known, the nearest first: name, seed, model, layout, notes, cost, "
+     "run, expect, lesson, cluster, storage, recovery, training, software, failures, checkpoint, "
+     "...\n"},
     {CLUSTER, "cluster: {gpu: h100-80gb-sxm, node: dgx-h10O}",
      "2:37: cluster.node.name: unknown node 'dgx-h10O'; did you mean 'dgx-h100'?\n"},
     {CLUSTER, "cluster: {gpu: h100-80gb-sxm, node: dgx-h100, nodes: 2, fabric: {kind: rial}}",

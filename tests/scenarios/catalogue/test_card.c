@@ -364,12 +364,39 @@ static void test_identity_that_is_none(void **state)
     }
 }
 
+/* Names of platforms are free: the chip may stand inside of a word. */
+static void test_chip_within(void **state)
+{
+    static const struct {
+        const char *text, *gpu, *chip; /* "": none */
+    } rows[] = {
+        {"4xDGXH100", "b200-180gb-sxm", "H100"},
+        {"384xGB200", "b200-180gb-sxm", "GB200"},
+        {"64xB200-NVL72", "gb200-186gb", "B200"},
+        {"dgx_h200_n8", "h20-96gb-sxm", "h200"}, /* not H20 */
+        {"XE9680xMI300X", "mi325x-256gb", "MI300X"},
+        {"H1000", "h100-80gb-sxm", ""},
+        {"h100 and a100", "a100-80gb-sxm", "a100"},
+        {"a100 and h100", "a100-80gb-sxm", "a100"},
+        {"h100 and a100", "b200-180gb-sxm", "h100"},
+        {"somewhere", "h100-80gb-sxm", ""},
+        {"", "h100-80gb-sxm", ""},
+    };
+    struct opened o = open_catalogue(NULL);
+    for (unsigned i = 0; i < COUNT(rows); i++) {
+        const char *chip = card_chip_within(&o.catalogue, rows[i].text, rows[i].gpu);
+        assert_string_equal(chip != NULL ? chip : "", rows[i].chip);
+    }
+    arena_destroy(o.arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),   cmocka_unit_test(test_strangers),
-        cmocka_unit_test(test_entries), cmocka_unit_test(test_figures),
-        cmocka_unit_test(test_folder),  cmocka_unit_test(test_identity_that_is_none),
+        cmocka_unit_test(test_names),       cmocka_unit_test(test_strangers),
+        cmocka_unit_test(test_entries),     cmocka_unit_test(test_figures),
+        cmocka_unit_test(test_folder),      cmocka_unit_test(test_identity_that_is_none),
+        cmocka_unit_test(test_chip_within),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

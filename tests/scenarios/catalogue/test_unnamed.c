@@ -19,7 +19,7 @@ static const char of_none[] = "unnamed";
 static const char *const decided[] = {
     "bucket",      "gradients", "fp8_recipe",      "even_stages", "usual_attention",
     "interleaves", "year",      "block_recompute", "native",      "scan_time",
-    "sparse_time", "cp_mixers", "makers_recipe"};
+    "sparse_time", "cp_mixers", "makers_recipe",   "narrow_rows"};
 /* Exact: they follow from decisions, not from how well something is done. */
 static const char *const exact[] = {"bucket", "gradient_kept_bytes", "cp_gradient_bytes"};
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "scenarios/import/mllog/mllog_layout.h"
+#include "tests/scenarios/import/mllog_case.h"
 #include "tests/test.h"
 
 static void near(double got, double expected, double error)
@@ -13,109 +14,43 @@ static void near(double got, double expected, double error)
         fail_msg("%.9g is not %.9g", got, expected);
 }
 
-#define AT_MS 1750000000000.0
-
-enum {
-    TEXT_BYTES = 1 << 14
-};
-static struct arena *arena;
-static char text[TEXT_BYTES];
-static struct mllog log_;
-static struct mllog_step steps[MLLOG_SOURCES];
 static struct mllog_layout layout;
-
-/* An event `at_s` after the beginning; value and metadata as JSON. */
-static void event(double at_s, const char *key, const char *value, const char *metadata)
-{
-    const size_t used = strlen(text);
-    snprintf(text + used, TEXT_BYTES - used,
-             ":::MLLOG {\"namespace\": \"\", \"time_ms\": %.0f, \"event_type\": \"POINT_IN_TIME\", "
-             "\"key\": \"%s\", \"value\": %s, \"metadata\": {\"file\": \"a.py\"%s%s}}\n",
-             AT_MS + at_s * 1e3, key, value, *metadata == '\0' ? "" : ", ", metadata);
-}
-
-static void line(const char *line)
-{
-    strcat(text, line);
-    strcat(text, "\n");
-}
-
-/* A run that begins after 300 s: init_start at 0, init_stop and run_start at 300. */
-static void begin_run(const char *benchmark, const char *batch)
-{
-    text[0] = '\0';
-    event(0, "cache_clear", "true", "");
-    event(5, "init_start", "null", ""); /* of another process */
-    event(0, "init_start", "null", "");
-    event(10, "submission_benchmark", benchmark, "");
-    event(10, "global_batch_size", batch, "");
-    event(10, "max_sequence_length", "8192", "");
-    event(300, "init_stop", "null", "");
-    event(300, "run_start", "null", "");
-}
-
-static bool read_log(struct error *error)
-{
-    *error = (struct error){""};
-    const struct import_file file = {"result.txt", arena_text(arena, text), strlen(text)};
-    return mllog_read(arena, &file, &log_, error) && mllog_steps(&log_, steps, error);
-}
-
-static void sound(void)
-{
-    struct error error;
-    if (!read_log(&error))
-        fail_msg("%s", error.text);
-}
-
-static void refused(const char *why)
-{
-    struct error error;
-    if (read_log(&error) || strstr(error.text, why) == NULL)
-        fail_msg("'%s' does not say '%s'", error.text, why);
-}
-
-static void step_is(enum mllog_source source, double step_s, unsigned samples)
-{
-    if (!(fabs(steps[source].step_s - step_s) <= 1e-9 * step_s) || steps[source].samples != samples)
-        fail_msg("source %d: %.9g s of %u", (int)source, steps[source].step_s,
-                 steps[source].samples);
-}
 
 /* Values 12, 8, 9, 7: median (8 + 9) / 2 = 8.5 s. Blocks with `step` and a size of their own, the
  * form of mlperf-common: 40 s / 4, 18 s / 2, 28 s / 2 = 10, 9, 14: 10 s. Throughputs 100, 128, 200
  * at 1152 a step: 1152 / 128 = 9 s. */
 static void test_steps_of_each_source(void **state)
 {
-    begin_run("\"llama31_405b\"", "1152");
-    event(301, "tracked_stats", "{\"warmup_time\": 3}", "\"step\": 0");
-    event(310, "block_start", "null", "\"samples_count\": 4608, \"step\": 0");
-    event(350, "tracked_stats", "{\"train_step_time\": 12, \"reduced_train_loss\": 8}", "");
-    event(350, "tracked_stats", "{\"throughput\": 100}", "");
-    event(350, "block_stop", "null", "\"samples_count\": 4608, \"step\": 4");
-    event(350, "eval_start", "null", "\"samples_count\": 5760");
-    event(390, "eval_accuracy", "6.1", "\"samples_count\": 5760");
-    event(390, "eval_stop", "null", "\"samples_count\": 5760");
-    event(390, "block_start", "null", "\"samples_count\": 2304, \"step\": 4");
-    event(408, "tracked_stats", "{\"train_step_time\": 8.0, \"throughput\": 200}", "");
-    event(408, "block_stop", "null", "\"samples_count\": 2304, \"step\": 6");
-    event(410, "block_start", "null", "\"samples_count\": 2304, \"step\": 6");
-    event(438, "tracked_stats", "{\"train_step_time\": 9, \"throughput\": 128}", "");
-    event(438, "tracked_stats", "{\"train_step_time\": \"7\"}", "");
-    event(438, "block_stop", "null", "\"samples_count\": 2304, \"step\": 8");
-    event(440, "run_stop", "null", "\"status\": \"success\"");
+    mllog_case_begin_run("\"llama31_405b\"", "1152");
+    mllog_case_event(301, "tracked_stats", "{\"warmup_time\": 3}", "\"step\": 0");
+    mllog_case_event(310, "block_start", "null", "\"samples_count\": 4608, \"step\": 0");
+    mllog_case_event(350, "tracked_stats", "{\"train_step_time\": 12, \"reduced_train_loss\": 8}",
+                     "");
+    mllog_case_event(350, "tracked_stats", "{\"throughput\": 100}", "");
+    mllog_case_event(350, "block_stop", "null", "\"samples_count\": 4608, \"step\": 4");
+    mllog_case_event(350, "eval_start", "null", "\"samples_count\": 5760");
+    mllog_case_event(390, "eval_accuracy", "6.1", "\"samples_count\": 5760");
+    mllog_case_event(390, "eval_stop", "null", "\"samples_count\": 5760");
+    mllog_case_event(390, "block_start", "null", "\"samples_count\": 2304, \"step\": 4");
+    mllog_case_event(408, "tracked_stats", "{\"train_step_time\": 8.0, \"throughput\": 200}", "");
+    mllog_case_event(408, "block_stop", "null", "\"samples_count\": 2304, \"step\": 6");
+    mllog_case_event(410, "block_start", "null", "\"samples_count\": 2304, \"step\": 6");
+    mllog_case_event(438, "tracked_stats", "{\"train_step_time\": 9, \"throughput\": 128}", "");
+    mllog_case_event(438, "tracked_stats", "{\"train_step_time\": \"7\"}", "");
+    mllog_case_event(438, "block_stop", "null", "\"samples_count\": 2304, \"step\": 8");
+    mllog_case_event(440, "run_stop", "null", "\"status\": \"success\"");
     /* Behind the run: power is measured on. */
-    event(440, "block_start", "null", "\"samples_count\": 2304, \"step\": 8");
-    event(900, "tracked_stats", "{\"train_step_time\": 30}", "");
-    event(900, "block_stop", "null", "\"samples_count\": 2304, \"step\": 9");
-    sound();
-    step_is(MLLOG_STEP_TIMES, 8.5, 4);
-    step_is(MLLOG_BLOCKS, 10.0, 3);
-    step_is(MLLOG_THROUGHPUTS, 9.0, 3);
-    near(log_.run.init_stop_s - log_.run.init_start_s, 300.0, 1e-6);
-    near(log_.run.run_stop_s - log_.run.run_start_s, 140.0, 1e-6);
-    assert_string_equal(log_.run.status, "success");
-    assert_int_equal(log_.blocks.halves, 0);
+    mllog_case_event(440, "block_start", "null", "\"samples_count\": 2304, \"step\": 8");
+    mllog_case_event(900, "tracked_stats", "{\"train_step_time\": 30}", "");
+    mllog_case_event(900, "block_stop", "null", "\"samples_count\": 2304, \"step\": 9");
+    mllog_case_sound();
+    mllog_case_step_is(MLLOG_STEP_TIMES, 8.5, 4);
+    mllog_case_step_is(MLLOG_BLOCKS, 10.0, 3);
+    mllog_case_step_is(MLLOG_THROUGHPUTS, 9.0, 3);
+    near(mllog_case.log.run.init_stop_s - mllog_case.log.run.init_start_s, 300.0, 1e-6);
+    near(mllog_case.log.run.run_stop_s - mllog_case.log.run.run_start_s, 140.0, 1e-6);
+    assert_string_equal(mllog_case.log.run.status, "success");
+    assert_int_equal(mllog_case.log.blocks.halves, 0);
 }
 
 /* samples_count since the beginning: 0 to 3456 of 1152 a step is 3 steps in 60 s, 20 s each; then
@@ -123,119 +58,121 @@ static void test_steps_of_each_source(void **state)
  * 15 s, the median of 20, 11, 15. A block of no step and one without an end count for nothing. */
 static void test_counts_that_go_on(void **state)
 {
-    begin_run("\"llama31_405b\"", "1152");
-    event(300, "block_start", "null", "\"samples_count\": 0");
-    event(360, "block_stop", "null", "\"samples_count\": 3456");
-    event(360, "block_start", "null", "\"samples_count\": 3456");
-    event(371, "block_stop", "null", "\"samples_count\": 4608");
-    event(371, "block_start", "null", "\"samples_count\": 4608");
-    event(380, "eval_start", "null", "\"samples_count\": 5760");
-    event(400, "eval_stop", "null", "\"samples_count\": 5760");
-    event(421, "block_stop", "null", "\"samples_count\": 6912");
-    event(421, "block_start", "null", "\"samples_count\": 6912");
-    event(470, "block_stop", "null", "\"samples_count\": 6912");
-    event(470, "block_start", "null", "\"samples_count\": 6912");
-    sound();
-    step_is(MLLOG_BLOCKS, 15.0, 3);
-    assert_int_equal(log_.blocks.halves, 1);
-    assert_true(isnan(log_.run.run_stop_s));
-    near(steps[MLLOG_STEP_TIMES].step_s, 0.0, 0.0);
+    mllog_case_begin_run("\"llama31_405b\"", "1152");
+    mllog_case_event(300, "block_start", "null", "\"samples_count\": 0");
+    mllog_case_event(360, "block_stop", "null", "\"samples_count\": 3456");
+    mllog_case_event(360, "block_start", "null", "\"samples_count\": 3456");
+    mllog_case_event(371, "block_stop", "null", "\"samples_count\": 4608");
+    mllog_case_event(371, "block_start", "null", "\"samples_count\": 4608");
+    mllog_case_event(380, "eval_start", "null", "\"samples_count\": 5760");
+    mllog_case_event(400, "eval_stop", "null", "\"samples_count\": 5760");
+    mllog_case_event(421, "block_stop", "null", "\"samples_count\": 6912");
+    mllog_case_event(421, "block_start", "null", "\"samples_count\": 6912");
+    mllog_case_event(470, "block_stop", "null", "\"samples_count\": 6912");
+    mllog_case_event(470, "block_start", "null", "\"samples_count\": 6912");
+    mllog_case_sound();
+    mllog_case_step_is(MLLOG_BLOCKS, 15.0, 3);
+    assert_int_equal(mllog_case.log.blocks.halves, 1);
+    assert_true(isnan(mllog_case.log.run.run_stop_s));
+    near(mllog_case.steps[MLLOG_STEP_TIMES].step_s, 0.0, 0.0);
 }
 
 /* GPT-3 counts tokens: 2 steps of 4 sequences of 8192 are 65,536 tokens, in 12 s: 6 s a step. As
  * sequences they would be 16,384 steps of 0.7 ms. epoch_count of the block alone, too. */
 static void test_tokens(void **state)
 {
-    begin_run("\"gpt3\"", "4");
-    event(300, "block_start", "null", "\"first_epoch_num\": 0, \"epoch_count\": 65536");
-    event(312, "block_stop", "null", "\"first_epoch_num\": 0");
-    sound();
-    step_is(MLLOG_BLOCKS, 6.0, 1);
-    begin_run("\"gpt3\"", "4");
-    event(300, "epoch_start", "null", "\"epoch_num\": 0");
-    event(301, "eval_start", "null", "\"epoch_num\": 0");
-    event(305, "eval_stop", "null", "\"epoch_num\": 0");
-    event(314, "epoch_stop", "null", "\"epoch_num\": 65536");
-    sound();
-    step_is(MLLOG_BLOCKS, 5.0, 1); /* (14 - 4) / 2 */
+    mllog_case_begin_run("\"gpt3\"", "4");
+    mllog_case_event(300, "block_start", "null", "\"first_epoch_num\": 0, \"epoch_count\": 65536");
+    mllog_case_event(312, "block_stop", "null", "\"first_epoch_num\": 0");
+    mllog_case_sound();
+    mllog_case_step_is(MLLOG_BLOCKS, 6.0, 1);
+    mllog_case_begin_run("\"gpt3\"", "4");
+    mllog_case_event(300, "epoch_start", "null", "\"epoch_num\": 0");
+    mllog_case_event(301, "eval_start", "null", "\"epoch_num\": 0");
+    mllog_case_event(305, "eval_stop", "null", "\"epoch_num\": 0");
+    mllog_case_event(314, "epoch_stop", "null", "\"epoch_num\": 65536");
+    mllog_case_sound();
+    mllog_case_step_is(MLLOG_BLOCKS, 5.0, 1); /* (14 - 4) / 2 */
 }
 
 /* Epochs of a data set tell no step; another source does. */
 static void test_blocks_that_tell_none(void **state)
 {
-    begin_run("\"llama31_8b\"", "32");
-    event(300, "block_start", "null", "\"first_epoch_num\": 1, \"epoch_count\": 1");
-    event(330, "block_stop", "null", "\"first_epoch_num\": 1");
-    refused("result.txt: the time of a step is not told");
-    event(331, "tracked_stats", "{\"throughput\": 64}", "");
-    sound();
-    step_is(MLLOG_THROUGHPUTS, 0.5, 1);
-    assert_non_null(steps[MLLOG_BLOCKS].unread);
+    mllog_case_begin_run("\"llama31_8b\"", "32");
+    mllog_case_event(300, "block_start", "null", "\"first_epoch_num\": 1, \"epoch_count\": 1");
+    mllog_case_event(330, "block_stop", "null", "\"first_epoch_num\": 1");
+    mllog_case_refused("result.txt: the time of a step is not told");
+    mllog_case_event(331, "tracked_stats", "{\"throughput\": 64}", "");
+    mllog_case_sound();
+    mllog_case_step_is(MLLOG_THROUGHPUTS, 0.5, 1);
+    assert_non_null(mllog_case.steps[MLLOG_BLOCKS].unread);
 }
 
 static void test_lines(void **state)
 {
-    begin_run("\"llama31_8b\"", "\"32\"");
-    line("some text");
-    line(":::MLLOG Weight initialization: dict_keys([])");
-    line(":::MLLOG [convert-error: x]");
-    event(310, "tracked_stats", "{\"throughput\": 64}", "");
-    line("0: :::MLLOG {\"key\": \"tracked_stats\", \"time_ms\": 1750000320000, \"value\": "
-         "{\"throughput\": 32}, \"metadata\": null}\r");
+    mllog_case_begin_run("\"llama31_8b\"", "\"32\"");
+    mllog_case_line("some text");
+    mllog_case_line(":::MLLOG Weight initialization: dict_keys([])");
+    mllog_case_line(":::MLLOG [convert-error: x]");
+    mllog_case_event(310, "tracked_stats", "{\"throughput\": 64}", "");
+    mllog_case_line(
+        "0: :::MLLOG {\"key\": \"tracked_stats\", \"time_ms\": 1750000320000, \"value\": "
+        "{\"throughput\": 32}, \"metadata\": null}\r");
     /* A clock of its own. */
-    line(":::MLLOG {\"key\": \"power_reading\", \"time_ms\": 1650000320000, \"value\": 9000}");
-    sound();
-    step_is(MLLOG_THROUGHPUTS, 32 / 48.0, 2);
-    assert_int_equal(log_.lines.events, 11);
-    assert_int_equal(log_.lines.no_events, 3);
-    assert_int_equal(log_.lines.power, 1);
+    mllog_case_line(
+        ":::MLLOG {\"key\": \"power_reading\", \"time_ms\": 1650000320000, \"value\": 9000}");
+    mllog_case_sound();
+    mllog_case_step_is(MLLOG_THROUGHPUTS, 32 / 48.0, 2);
+    assert_int_equal(mllog_case.log.lines.events, 11);
+    assert_int_equal(mllog_case.log.lines.no_events, 3);
+    assert_int_equal(mllog_case.log.lines.power, 1);
 }
 
 static void test_what_is_cut_or_joined(void **state)
 {
-    text[0] = '\0';
-    line("no log");
-    refused("no line with :::MLLOG {...}");
-    begin_run("\"llama31_8b\"", "32");
-    line(":::MLLOG {\"namespace\": \"\", \"time_ms\": 17500");
-    refused("result.txt:9: what follows :::MLLOG is no JSON");
-    begin_run("\"llama31_8b\"", "32");
-    event(310, "init_start", "null", "");
-    refused("result.txt:9: init_start again");
-    begin_run("\"llama31_8b\"", "32");
-    event(310, "run_start", "null", "");
-    refused("result.txt:9: run_start again");
-    begin_run("\"llama31_8b\"", "32");
-    event(310, "run_stop", "null", "");
-    event(320, "run_stop", "null", "");
-    refused("result.txt:10: run_stop again");
-    begin_run("\"llama31_8b\"", "32");
-    event(310, "global_batch_size", "64", "");
-    refused("result.txt:9: global_batch_size is 64 here and 32 in line 5");
-    begin_run("\"llama31_8b\"", "32");
-    event(310, "submission_benchmark", "\"gpt3\"", "");
-    refused("result.txt:9: submission_benchmark is gpt3 here and not that of line 4");
-    begin_run("\"llama31_8b\"", "32");
-    event(298.5, "block_start", "null", "");
-    refused("result.txt:9: time_ms goes back by 1.5 s against line 7");
-    begin_run("\"llama31_8b\"", "32");
-    line(":::MLLOG {\"key\": \"a\", \"time_ms\": 1}:::MLLOG {\"key\": \"b\"}");
-    refused("result.txt:9: two events in one line");
-    text[0] = '\0';
-    event(0, "run_start", "null", "");
-    refused("result.txt:1: run_start without an init_start");
-    text[0] = '\0';
-    event(0, "init_start", "null", "");
-    event(5, "run_stop", "null", "");
-    refused("result.txt:2: run_stop without a run_start");
-    begin_run("null", "32");
-    refused("no submission_benchmark");
-    text[0] = '\0';
-    event(0, "submission_benchmark", "\"gpt3\"", "");
-    refused("no run_start");
-    event(0, "init_start", "null", "");
-    event(0, "run_start", "null", "");
-    refused("no global_batch_size");
+    mllog_case.text[0] = '\0';
+    mllog_case_line("no log");
+    mllog_case_refused("no line with :::MLLOG {...}");
+    mllog_case_begin_run("\"llama31_8b\"", "32");
+    mllog_case_line(":::MLLOG {\"namespace\": \"\", \"time_ms\": 17500");
+    mllog_case_refused("result.txt:9: what follows :::MLLOG is no JSON");
+    mllog_case_begin_run("\"llama31_8b\"", "32");
+    mllog_case_event(310, "init_start", "null", "");
+    mllog_case_refused("result.txt:9: init_start again");
+    mllog_case_begin_run("\"llama31_8b\"", "32");
+    mllog_case_event(310, "run_start", "null", "");
+    mllog_case_refused("result.txt:9: run_start again");
+    mllog_case_begin_run("\"llama31_8b\"", "32");
+    mllog_case_event(310, "run_stop", "null", "");
+    mllog_case_event(320, "run_stop", "null", "");
+    mllog_case_refused("result.txt:10: run_stop again");
+    mllog_case_begin_run("\"llama31_8b\"", "32");
+    mllog_case_event(310, "global_batch_size", "64", "");
+    mllog_case_refused("result.txt:9: global_batch_size is 64 here and 32 in line 5");
+    mllog_case_begin_run("\"llama31_8b\"", "32");
+    mllog_case_event(310, "submission_benchmark", "\"gpt3\"", "");
+    mllog_case_refused("result.txt:9: submission_benchmark is gpt3 here and not that of line 4");
+    mllog_case_begin_run("\"llama31_8b\"", "32");
+    mllog_case_event(298.5, "block_start", "null", "");
+    mllog_case_refused("result.txt:9: time_ms goes back by 1.5 s against line 7");
+    mllog_case_begin_run("\"llama31_8b\"", "32");
+    mllog_case_line(":::MLLOG {\"key\": \"a\", \"time_ms\": 1}:::MLLOG {\"key\": \"b\"}");
+    mllog_case_refused("result.txt:9: two events in one line");
+    mllog_case.text[0] = '\0';
+    mllog_case_event(0, "run_start", "null", "");
+    mllog_case_refused("result.txt:1: run_start without an init_start");
+    mllog_case.text[0] = '\0';
+    mllog_case_event(0, "init_start", "null", "");
+    mllog_case_event(5, "run_stop", "null", "");
+    mllog_case_refused("result.txt:2: run_stop without a run_start");
+    mllog_case_begin_run("null", "32");
+    mllog_case_refused("no submission_benchmark");
+    mllog_case.text[0] = '\0';
+    mllog_case_event(0, "submission_benchmark", "\"gpt3\"", "");
+    mllog_case_refused("no run_start");
+    mllog_case_event(0, "init_start", "null", "");
+    mllog_case_event(0, "run_start", "null", "");
+    mllog_case_refused("no global_batch_size");
 }
 
 static void test_times_and_units(void **state)
@@ -246,49 +183,77 @@ static void test_times_and_units(void **state)
                                            {"\"1750000000000\"", "no time in milliseconds"},
                                            {"null", "no time in milliseconds"}};
     for (unsigned i = 0; i < sizeof times / sizeof times[0]; i++) {
-        snprintf(text, sizeof text, ":::MLLOG {\"key\": \"a\", \"time_ms\": %s}\n", times[i][0]);
-        refused(times[i][1]);
+        snprintf(mllog_case.text, sizeof mllog_case.text,
+                 ":::MLLOG {\"key\": \"a\", \"time_ms\": %s}\n", times[i][0]);
+        mllog_case_refused(times[i][1]);
     }
-    strcpy(text, ":::MLLOG {\"time_ms\": 1750000000000}\n");
-    refused("result.txt:1: an event without a key");
-    begin_run("\"llama31_8b\"", "0");
-    refused("result.txt:5: global_batch_size is no whole number");
-    begin_run("\"llama31_8b\"", "1.5");
-    refused("global_batch_size is no whole number");
-    begin_run("\"llama31_8b\"", "32");
-    event(310, "tracked_stats", "{\"train_step_time\": -2}", "");
-    refused("result.txt:9: train_step_time of tracked_stats is no number above 0");
-    begin_run("\"llama31_8b\"", "32");
-    event(310, "tracked_stats", "{\"throughput\": \"NaN\"}", "");
-    refused("result.txt:9: throughput of tracked_stats is no number above 0");
+    strcpy(mllog_case.text, ":::MLLOG {\"time_ms\": 1750000000000}\n");
+    mllog_case_refused("result.txt:1: an event without a key");
+    mllog_case_begin_run("\"llama31_8b\"", "0");
+    mllog_case_refused("result.txt:5: global_batch_size is no whole number");
+    mllog_case_begin_run("\"llama31_8b\"", "1.5");
+    mllog_case_refused("global_batch_size is no whole number");
+    mllog_case_begin_run("\"llama31_8b\"", "32");
+    mllog_case_event(310, "tracked_stats", "{\"train_step_time\": -2}", "");
+    mllog_case_refused("result.txt:9: train_step_time of tracked_stats is no number above 0");
+    mllog_case_begin_run("\"llama31_8b\"", "32");
+    mllog_case_event(310, "tracked_stats", "{\"throughput\": \"NaN\"}", "");
+    mllog_case_refused("result.txt:9: throughput of tracked_stats is no number above 0");
     /* 5 s a step, logged as 5000: 400 s cannot hold two of them, though two loggers wrote each. */
-    begin_run("\"llama31_8b\"", "32");
-    event(400, "tracked_stats", "{\"train_step_time\": 5000}", "");
-    refused("result.txt:9: the values of train_step_time add up to 5000, and the log is of 400");
+    mllog_case_begin_run("\"llama31_8b\"", "32");
+    mllog_case_event(400, "tracked_stats", "{\"train_step_time\": 5000}", "");
+    mllog_case_refused(
+        "result.txt:9: the values of train_step_time add up to 5000, and the log is of 400");
     /* 0.5 s by blocks, 100 by the stats: within the clock, not within each other. */
-    begin_run("\"llama31_8b\"", "32");
-    event(300, "block_start", "null", "\"step\": 0");
-    event(400, "tracked_stats", "{\"train_step_time\": 100}", "");
-    event(400, "block_stop", "null", "\"step\": 200");
-    refused("a step takes 100 s by train_step_time and 0.5 s by blocks");
+    mllog_case_begin_run("\"llama31_8b\"", "32");
+    mllog_case_event(300, "block_start", "null", "\"step\": 0");
+    mllog_case_event(400, "tracked_stats", "{\"train_step_time\": 100}", "");
+    mllog_case_event(400, "block_stop", "null", "\"step\": 200");
+    mllog_case_refused(
+        "a step takes 100 s by train_step_time (median of 1, to this line) and 0.5 s "
+        "by blocks");
+}
+
+/* Blocks of 5 steps in 50 s, beside what is tracked: the square root of 2 parts once from twice. */
+static void test_sources_agree(void **state)
+{
+    static const char *const rows[][2] = {
+        {"{\"train_step_time\": 7.08}", NULL},
+        {"{\"train_step_time\": 14.14}", NULL},
+        {"{\"train_step_time\": 7.07}", "result.txt:11: a step takes 7.07 s by train_step_time "
+                                        "(median of 1, to this line) and 10 s "
+                                        "by blocks (median of 2, to line 13)"},
+        {"{\"train_step_time\": 14.15}", "14.15 s by train_step_time"},
+        {"{\"throughput\": 4.5}", NULL}, /* 32 / 4.5 = 7.11 s */
+        {"{\"throughput\": 2.2}", "14.55 s by throughput (median of 1, to line 11)"}};
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        mllog_case_begin_run("\"llama31_8b\"", "32");
+        mllog_case_event(300, "block_start", "null", "\"step\": 0");
+        mllog_case_event(350, "block_stop", "null", "\"step\": 5");
+        mllog_case_event(351, "tracked_stats", rows[i][0], "");
+        mllog_case_event(352, "block_start", "null", "\"step\": 5");
+        mllog_case_event(402, "block_stop", "null", "\"step\": 10");
+        rows[i][1] == NULL ? mllog_case_sound() : mllog_case_refused(rows[i][1]);
+    }
 }
 
 /* A log of `batch` and a configuration. */
 static bool joined(const char *batch, const char *config, struct error *error)
 {
     struct shell shell;
-    begin_run("\"llama31_405b\"", batch);
-    event(310, "tracked_stats", "{\"throughput\": 64}", "");
-    event(310, "submission_platform", "\"384xGB200\"", "");
-    event(310, "gradient_accumulation_steps", "0.5", "");
-    event(310, "gradient_accumulation_steps", "0", "");
-    event(310, "gradient_accumulation_steps", "48.0", "");
-    if (!read_log(error))
+    mllog_case_begin_run("\"llama31_405b\"", batch);
+    mllog_case_event(310, "tracked_stats", "{\"throughput\": 64}", "");
+    mllog_case_event(310, "submission_platform", "\"384xGB200\"", "");
+    mllog_case_event(310, "gradient_accumulation_steps", "0.5", "");
+    mllog_case_event(310, "gradient_accumulation_steps", "0", "");
+    mllog_case_event(310, "gradient_accumulation_steps", "48.0", "");
+    if (!mllog_case_read(error))
         return false;
     return (config == NULL ||
-            shell_parse(arena, "c.sh", arena_text(arena, config), strlen(config), &shell, error)) &&
-           mllog_layout(arena, &log_, config != NULL ? &shell : NULL, "config_X_384x4x48.sh",
-                        &layout, error);
+            shell_parse(mllog_case.arena, "c.sh", arena_text(mllog_case.arena, config),
+                        strlen(config), &shell, error)) &&
+           mllog_layout(mllog_case.arena, &mllog_case.log, config != NULL ? &shell : NULL,
+                        "config_X_384x4x48.sh", &layout, error);
 }
 
 static void agrees(const char *batch, const char *config)
@@ -403,10 +368,10 @@ static void test_contradictions(void **state)
     disagrees("1152", "FP8=maybe", "c.sh:1: FP8 is neither True nor False");
     disagrees("1152", "LOGDIR=./results", "config_X_384x4x48.sh: it sets nothing of a layout");
     struct error error;
-    begin_run("\"bert\"", "32");
-    event(310, "tracked_stats", "{\"throughput\": 64}", "");
-    assert_true(read_log(&error));
-    assert_false(mllog_layout(arena, &log_, NULL, NULL, &layout, &error));
+    mllog_case_begin_run("\"bert\"", "32");
+    mllog_case_event(310, "tracked_stats", "{\"throughput\": 64}", "");
+    assert_true(mllog_case_read(&error));
+    assert_false(mllog_layout(mllog_case.arena, &mllog_case.log, NULL, NULL, &layout, &error));
     assert_non_null(
         strstr(error.text, "result.txt:4: the benchmark bert trains no language model"));
 }
@@ -416,18 +381,18 @@ static void test_contradictions(void **state)
 static void test_a_log_with_a_layout(void **state)
 {
     struct error error;
-    begin_run("\"llama2_70b_lora\"", "1152");
-    event(310, "tensor_parallelism", "8", "");
-    event(310, "pipeline_parallelism", "4", "");
-    event(310, "context_parallelism", "2", "");
-    event(310, "expert_parallelism", "1", "");
-    event(310, "micro_batch_size", "1", "");
-    event(310, "gradient_accumulation_steps", "48", "");
-    event(310, "lora_rank", "16", "");
-    event(310, "lowest_numerical_precision_in_linear", "\"mxfp8\"", "");
-    event(310, "tracked_stats", "{\"throughput\": 64}", "");
-    assert_true(read_log(&error));
-    assert_true(mllog_layout(arena, &log_, NULL, NULL, &layout, &error));
+    mllog_case_begin_run("\"llama2_70b_lora\"", "1152");
+    mllog_case_event(310, "tensor_parallelism", "8", "");
+    mllog_case_event(310, "pipeline_parallelism", "4", "");
+    mllog_case_event(310, "context_parallelism", "2", "");
+    mllog_case_event(310, "expert_parallelism", "1", "");
+    mllog_case_event(310, "micro_batch_size", "1", "");
+    mllog_case_event(310, "gradient_accumulation_steps", "48", "");
+    mllog_case_event(310, "lora_rank", "16", "");
+    mllog_case_event(310, "lowest_numerical_precision_in_linear", "\"mxfp8\"", "");
+    mllog_case_event(310, "tracked_stats", "{\"throughput\": 64}", "");
+    assert_true(mllog_case_read(&error));
+    assert_true(mllog_layout(mllog_case.arena, &mllog_case.log, NULL, NULL, &layout, &error));
     near(layout.gpus.value, 1536, 0);
     near(layout.dp.value, 24, 0);
     near(layout.counts[MLLOG_EP].value, 1, 0);
@@ -436,33 +401,21 @@ static void test_a_log_with_a_layout(void **state)
     assert_true(layout.lora);
     struct shell shell;
     char config[] = "FP4=True TP=8";
-    assert_true(shell_parse(arena, "c.sh", config, strlen(config), &shell, &error));
-    assert_false(mllog_layout(arena, &log_, &shell, "c.sh", &layout, &error));
+    assert_true(shell_parse(mllog_case.arena, "c.sh", config, strlen(config), &shell, &error));
+    assert_false(mllog_layout(mllog_case.arena, &mllog_case.log, &shell, "c.sh", &layout, &error));
     assert_non_null(
         strstr(error.text, "c.sh:1, FP4: the precision of linear layers is nvfp4 here"));
     char other[] = "TP=4";
     error.text[0] = '\0';
-    assert_true(shell_parse(arena, "c.sh", other, strlen(other), &shell, &error));
-    assert_false(mllog_layout(arena, &log_, &shell, "c.sh", &layout, &error));
+    assert_true(shell_parse(mllog_case.arena, "c.sh", other, strlen(other), &shell, &error));
+    assert_false(mllog_layout(mllog_case.arena, &mllog_case.log, &shell, "c.sh", &layout, &error));
     assert_non_null(strstr(error.text, "c.sh:1, TP: the tensor parallel size is 4 here and 8 by "
                                        "result.txt:9"));
 }
 
-static int begin(void **state)
-{
-    arena = arena_create();
-    return 0;
-}
-
-static int end(void **state)
-{
-    arena_destroy(arena);
-    return 0;
-}
-
 int main(void)
 {
-#define TEST(test) cmocka_unit_test_setup_teardown(test, begin, end)
+#define TEST(test) cmocka_unit_test_setup_teardown(test, mllog_case_begin, mllog_case_end)
     const struct CMUnitTest tests[] = {TEST(test_steps_of_each_source),
                                        TEST(test_counts_that_go_on),
                                        TEST(test_tokens),
@@ -470,6 +423,7 @@ int main(void)
                                        TEST(test_lines),
                                        TEST(test_what_is_cut_or_joined),
                                        TEST(test_times_and_units),
+                                       TEST(test_sources_agree),
                                        TEST(test_a_configuration),
                                        TEST(test_what_follows),
                                        TEST(test_contradictions),

@@ -138,7 +138,13 @@ static void test_branches(void **state)
               "if [ $M -le 5 ]; then Q=le; fi; if [ $M -eq 5 ]; then Q=eq; fi\n"
               "if [ $M -ge 6 ]; then R=1; fi; if [ $M -le 6 ]; then S=1; fi\n"
               "if [ $M -lt 7 ]; then T=1; fi; if [ $M -ne 5 ]; then U=1; fi\n"
-              "if [[ $M ]]; then V2=1; fi; E2=; if [[ $E2 ]]; then W=1; else W=2; fi\n");
+              "if [[ $M ]]; then V2=1; fi; E2=; if [[ $E2 ]]; then W=1; else W=2; fi\n"
+              "if [ 1 -eq 2 ] || [ 2 -eq 1 ]; then X1=1; fi\n"
+              "if [ 1 -eq 1 ] && [ -f x ] || [ 1 -eq 1 ]; then X2=1; fi\n"
+              "if [ 1 -eq 2 ] || [ 1 -eq 1 ]; then X3=1; fi\n"
+              "if [ 1 -eq 1 ] && [ -f x ]; then X4=1; fi\n"
+              "if [ 1 -eq 2 ] && [ -f x ] || [ 1 -eq 1 ] && [ 1 -eq 1 ]; then X5=1; fi\n"
+              "if [ -f x ]; [ 1 -eq 1 ]; then X6=1; fi\n");
     is("N", "1");
     unknown("O", 22);
     assert_null(shell_find(&shell, "P"));
@@ -151,7 +157,13 @@ static void test_branches(void **state)
     is("W", "2");
     is("A", "1");
     is("B", "3");
-    unknown("C", 10);
+    assert_null(shell_find(&shell, "C")); /* V is empty */
+    assert_null(shell_find(&shell, "X1"));
+    is("X2", "1");
+    is("X3", "1");
+    unknown("X4", 33);
+    is("X5", "1");
+    unknown("X6", 35);
     is("D", "1");
     unknown("E", 12);
     unknown("F", 13);

@@ -72,6 +72,11 @@ static void test_schema_has_every_key(void **state)
         const json_t *properties = json_object_get(find_section(root, section->path), "properties");
         struct params tables[] = {section->keys, schema_table(section)};
         assert_non_null(properties);
+        /* A key that is none is refused, but where the section has no keys of its own. */
+        const json_t *others =
+            json_object_get(find_section(root, section->path), "additionalProperties");
+        assert_true(strcmp(section->path, "expect") == 0 ? json_is_object(others)
+                                                         : json_is_false(others));
         for (unsigned t = 0; t < 2; t++)
             for (unsigned i = 0; i < tables[t].count; i++)
                 assert_non_null(json_object_get(properties, tables[t].rows[i].name));

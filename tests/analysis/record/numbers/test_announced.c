@@ -16,7 +16,7 @@ enum {
 };
 static const double z_of_p90 = 1.2815515655446004; /* of a normal distribution */
 /* What docs/models/catalogue.md says of the 80 % intervals of `jobs`, in logarithms. */
-static const double announced_at_least = 1.16, sold_at_most = 1.20, to_two_digits = 0.005;
+static const double announced_at_least = 1.16, sold_at_most = 1.16, to_two_digits = 0.005;
 /* What a step hangs on: products, tensor parallelism, sharded weights of a small batch, exchanges
  * of experts, the host. `%s` is the card, with memory for all. */
 static const struct {

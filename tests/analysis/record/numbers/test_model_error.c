@@ -8,12 +8,18 @@
 #include "tests/test.h"
 
 #define JUNE 24306 /* of 2025 */
+/* Of one framework, maker, generation, precision and kind of layer; test_nearest_laws.c has those
+ * that differ. */
+#define STEP(software, card, kinds, month, gpus, hidden, native)                                   \
+    {                                                                                              \
+        software, "f", card, "g", "m", "bf16", kinds, LAYERS_FULL, month, gpus, hidden, native     \
+    }
 static const struct measured_row rows[] = {
-    {"a", "s", {"alpha", "red", LAYOUT_TENSOR, JUNE, 64, 4096, false}, 0.2},
-    {"b", "s", {"alpha", "red", LAYOUT_TENSOR, JUNE, 512, 4096, false}, -0.03},
-    {"c", "t", {"alpha", "red", LAYOUT_PIPELINE, 0, 64, 8192, false}, 0.04},
-    {"d", "t", {"alpha", "blue", LAYOUT_CONTEXT, JUNE, 8, 4096, false}, 0.05},
-    {"e", "u", {"beta", "green", 0, JUNE, 8, 1024, false}, 0.06},
+    {"a", "s", STEP("alpha", "red", LAYOUT_TENSOR, JUNE, 64, 4096, false), 0.2},
+    {"b", "s", STEP("alpha", "red", LAYOUT_TENSOR, JUNE, 512, 4096, false), -0.03},
+    {"c", "t", STEP("alpha", "red", LAYOUT_PIPELINE, 0, 64, 8192, false), 0.04},
+    {"d", "t", STEP("alpha", "blue", LAYOUT_CONTEXT, JUNE, 8, 4096, false), 0.05},
+    {"e", "u", STEP("beta", "green", 0, JUNE, 8, 1024, false), 0.06},
 };
 static const struct residues planted = {
     .measured = rows,
@@ -21,8 +27,7 @@ static const struct residues planted = {
     .log_spread = {0.04, 0.05, 0.06, 0.1, 0.12, 0.2},
     .within_log_spread = 0.03,
     .pair_log_spread = 0.04,
-    .native_log_spread = 0.12,
-    .experts_log_spread = 0.15,
+    .class_log_spread = {[CLASS_NATIVE] = 0.12, [CLASS_EXPERTS] = 0.15},
     .experts_pair_log_spread = 0.02,
     .from = "planted",
 };
@@ -30,7 +35,7 @@ static const struct residues planted = {
 static struct model_error near(const char *software, const char *card, unsigned kinds,
                                const char *but)
 {
-    const struct model_error_step step = {software, card, kinds, 0, 64, 4096, false};
+    const struct model_error_step step = STEP(software, card, kinds, 0, 64, 4096, false);
     return model_error_near(&planted, &step, but);
 }
 
@@ -38,8 +43,7 @@ static struct model_error near(const char *software, const char *card, unsigned 
 static void test_kinds_are_apart(void **state)
 {
     static const unsigned kinds[] = {LAYOUT_TENSOR,  LAYOUT_TENSOR_ACROSS, LAYOUT_PIPELINE,
-                                     LAYOUT_CONTEXT, LAYOUT_SHARDED,       LAYOUT_FP8,
-                                     LAYOUT_EXPERTS};
+                                     LAYOUT_CONTEXT, LAYOUT_SHARDED,       LAYOUT_EXPERTS};
     unsigned all = 0;
     assert_int_equal(sizeof kinds / sizeof kinds[0], LAYOUT_KIND_COUNT);
     for (unsigned i = 0; i < LAYOUT_KIND_COUNT; i++) {
@@ -59,7 +63,7 @@ static void test_nearness(void **state)
     } cases[] = {
         {"alpha", "red", NULL, 0, 3, NEAR_LAYOUT, "3 measured steps of this software on this card"},
         {"alpha", "red", NULL, LAYOUT_TENSOR | LAYOUT_PIPELINE, 3, NEAR_LAYOUT, "3 measured"},
-        {"alpha", "red", NULL, LAYOUT_FP8, 3, NEAR_CARD, "no measurement of 8-bit products with"},
+        {"alpha", "red", NULL, LAYOUT_SHARDED, 3, NEAR_CARD, "no measurement of sharded weights"},
         {"alpha", "red", "t", LAYOUT_PIPELINE, 2, NEAR_CARD, "no measurement of pipelines with"},
         {"alpha", "blue", "t", 0, 2, NEAR_SOFTWARE, "of this software on this card (2 on other"},
         {"alpha", "green", NULL, 0, 4, NEAR_SOFTWARE, "(4 on other cards)"},
@@ -86,7 +90,7 @@ static void test_nearness(void **state)
 /* The narrowest width is earned: by the release, every kind of layout, GPUs and hidden size. */
 static void test_such_a_run(void **state)
 {
-    const struct model_error_step such = {"alpha", "red", LAYOUT_TENSOR, JUNE, 64, 4096, false};
+    const struct model_error_step such = STEP("alpha", "red", LAYOUT_TENSOR, JUNE, 64, 4096, false);
     struct model_error_step step = such;
     struct model_error e = model_error_near(&planted, &step, NULL);
     char text[MODEL_ERROR_SENTENCE_MAX];
@@ -130,12 +134,32 @@ static void test_such_a_run(void **state)
 /* The nearest row in size, date and kinds; the largest on the most GPUs; both of the same rows. */
 static void test_nearest_rows(void **state)
 {
-    struct model_error_step step = {"alpha", "red", LAYOUT_TENSOR, 0, 400, 4096, false};
+    struct model_error_step step = STEP("alpha", "red", LAYOUT_TENSOR, 0, 400, 4096, false);
     struct model_error e = model_error_near(&planted, &step, NULL);
     assert_string_equal(e.nearest->id, "b");
     assert_string_equal(e.largest->id, "b");
     step.gpus = 64;
     assert_string_equal(model_error_near(&planted, &step, NULL).nearest->id, "a");
+    /* Each is told with its own size. */
+    char text[MODEL_ERROR_SENTENCE_MAX];
+    e = model_error_near(&planted, &step, NULL);
+    assert_non_null(strstr(model_error_sentence(&e, text, sizeof text),
+                           "the nearest, a (64 GPUs), is predicted 18 % too fast; the largest has "
+                           "512 GPUs"));
+    step.gpus = 512;
+    e = model_error_near(&planted, &step, NULL);
+    assert_non_null(strstr(model_error_sentence(&e, text, sizeof text), "predicted 3 % too slow"));
+    /* Of two that are alike the first. */
+    static const struct measured_row alike[] = {
+        {"first", "s", STEP("alpha", "red", 0, JUNE, 64, 4096, false), 0.0},
+        {"second", "s", STEP("alpha", "red", 0, JUNE, 64, 4096, false), 0.1}};
+    struct residues two = planted;
+    two.measured = alike;
+    two.count = 2;
+    e = model_error_near(&two, &step, NULL);
+    assert_string_equal(e.nearest->id, "first");
+    assert_string_equal(e.largest->id, "first");
+    step.gpus = 64;
     step.kinds = LAYOUT_PIPELINE;
     step.hidden = 8192;
     assert_string_equal(model_error_near(&planted, &step, NULL).nearest->id, "c");
@@ -148,18 +172,18 @@ static void test_nearest_rows(void **state)
 static void test_distances(void **state)
 {
     static const struct measured_row pairs[][2] = {
-        {{"near", "s", {"alpha", "red", 0, JUNE, 128, 4096, false}, 0.0},
-         {"far", "s", {"alpha", "red", 0, JUNE, 64, 6144, false}, 0.0}},
-        {{"near", "s", {"alpha", "red", 0, JUNE, 96, 4096, false}, 0.0},
-         {"far", "s", {"alpha", "red", LAYOUT_TENSOR, JUNE, 64, 4096, false}, 0.0}},
-        {{"near", "s", {"alpha", "red", 0, JUNE, 128, 4096, false}, 0.0},
-         {"far", "s", {"alpha", "red", 0, JUNE + 5, 64, 5800, false}, 0.0}},
-        {{"near", "s", {"alpha", "blue", 0, JUNE, 128, 4096, false}, 0.0},
-         {"far", "s", {"alpha", "blue", 0, JUNE - 24, 64, 4096, false}, 0.0}},
-        {{"near", "s", {"alpha", "blue", 0, JUNE, 128, 4096, false}, 0.0},
-         {"far", "s", {"alpha", "blue", 0, 0, 64, 4096, false}, 0.0}},
+        {{"near", "s", STEP("alpha", "red", 0, JUNE, 128, 4096, false), 0.0},
+         {"far", "s", STEP("alpha", "red", 0, JUNE, 64, 6144, false), 0.0}},
+        {{"near", "s", STEP("alpha", "red", 0, JUNE, 96, 4096, false), 0.0},
+         {"far", "s", STEP("alpha", "red", LAYOUT_TENSOR, JUNE, 64, 4096, false), 0.0}},
+        {{"near", "s", STEP("alpha", "red", 0, JUNE, 128, 4096, false), 0.0},
+         {"far", "s", STEP("alpha", "red", 0, JUNE + 5, 64, 5800, false), 0.0}},
+        {{"near", "s", STEP("alpha", "blue", 0, JUNE, 128, 4096, false), 0.0},
+         {"far", "s", STEP("alpha", "blue", 0, JUNE - 24, 64, 4096, false), 0.0}},
+        {{"near", "s", STEP("alpha", "blue", 0, JUNE, 128, 4096, false), 0.0},
+         {"far", "s", STEP("alpha", "blue", 0, 0, 64, 4096, false), 0.0}},
     };
-    const struct model_error_step step = {"alpha", "red", 0, JUNE, 64, 4096, false};
+    const struct model_error_step step = STEP("alpha", "red", 0, JUNE, 64, 4096, false);
     for (unsigned i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         struct residues two = planted;
         two.measured = pairs[i];
@@ -176,13 +200,13 @@ static void test_distances(void **state)
 static void test_classes(void **state)
 {
     static const struct measured_row mixed[] = {
-        {"a", "s", {"alpha", "red", LAYOUT_EXPERTS | LAYOUT_TENSOR, 0, 64, 4096, false}, 0.0},
-        {"b", "t", {"alpha", "blue", 0, 0, 64, 4096, false}, 0.0},
+        {"a", "s", STEP("alpha", "red", LAYOUT_EXPERTS | LAYOUT_TENSOR, 0, 64, 4096, false), 0.0},
+        {"b", "t", STEP("alpha", "blue", 0, 0, 64, 4096, false), 0.0},
     };
     struct residues both = planted;
     both.measured = mixed;
     both.count = 2;
-    struct model_error_step step = {"alpha", "red", LAYOUT_TENSOR, 0, 64, 4096, false};
+    struct model_error_step step = STEP("alpha", "red", LAYOUT_TENSOR, 0, 64, 4096, false);
     struct model_error e = model_error_near(&both, &step, NULL);
     assert_true(e.nearness == NEAR_SOFTWARE && e.rows == 1 && e.log_spread == 0.1);
     step.kinds |= LAYOUT_EXPERTS;
@@ -240,11 +264,52 @@ static void test_steps_of_configurations(void **state)
         const struct model_error_step step = model_error_step(&s->configuration);
         assert_string_equal(step.software, profiles[i]);
         assert_string_equal(step.card, "h100-80gb-sxm");
-        assert_int_equal(step.kinds, LAYOUT_TENSOR | LAYOUT_PIPELINE | LAYOUT_FP8);
+        assert_int_equal(step.kinds, LAYOUT_TENSOR | LAYOUT_PIPELINE);
+        assert_string_equal(step.precision, "fp8");
+        assert_string_equal(step.framework, profiles[i]);
+        assert_string_equal(step.generation, "Hopper");
+        assert_string_equal(step.maker, "NVIDIA");
+        assert_int_equal(step.layers, LAYERS_FULL);
         assert_int_equal(step.month, 2025 * 12 + 5);
         assert_int_equal(step.gpus, 16);
         assert_int_equal(step.hidden, 2048);
         assert_int_equal(step.native, i == 1);
+        scenario_destroy(s);
+    }
+}
+
+/* Kinds of a layout, each by a layout that just has it and by one that just does not. */
+static void test_kinds_of_layouts(void **state)
+{
+    static const struct {
+        const char *layout, *precision;
+        unsigned kinds;
+    } cases[] = {
+        {"{tp: 1, pp: 1, sharding: zero-1}", "bf16", 0},
+        {"{tp: 8, pp: 1, sharding: zero-1}", "bf16", LAYOUT_TENSOR},
+        {"{tp: 16, pp: 1, sharding: zero-1}", "bf16", LAYOUT_TENSOR | LAYOUT_TENSOR_ACROSS},
+        {"{tp: 1, pp: 2, sharding: zero-1}", "bf16", LAYOUT_PIPELINE},
+        {"{tp: 1, pp: 1, cp: 2, sharding: zero-1}", "bf16", LAYOUT_CONTEXT},
+        {"{tp: 1, pp: 1, sharding: fsdp}", "bf16", LAYOUT_SHARDED},
+        /* One replica alone: nothing is sharded, whatever the name. */
+        {"{tp: 8, pp: 2, sharding: fsdp}", "bf16", LAYOUT_TENSOR | LAYOUT_PIPELINE},
+        {"{tp: 1, pp: 1, sharding: zero-1}", "fp8", 0},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[512];
+        struct error error = {""};
+        const int length =
+            snprintf(text, sizeof text,
+                     "cluster: {gpu: h100-80gb-sxm, gpus: 16}\n"
+                     "model: {layers: 4, hidden: 2048, heads: 16, vocabulary: 32000}\n"
+                     "training: {sequence: 2048, global_batch: 32, precision: %s}\nlayout: %s\n",
+                     cases[i].precision, cases[i].layout);
+        struct scenario *s = scenario_read("t", text, (size_t)length, NULL, &error);
+        assert_non_null(s);
+        assert_int_equal(s->diagnostics.error_count, 0);
+        const unsigned kinds = model_error_step(&s->configuration).kinds;
+        if (kinds != cases[i].kinds)
+            fail_msg("case %u: kinds %u, not %u", i, kinds, cases[i].kinds);
         scenario_destroy(s);
     }
 }
@@ -261,8 +326,8 @@ static void test_shipped(void **state)
     assert_true(r->within_log_spread > 0.0 && r->within_log_spread <= r->log_spread[0]);
     assert_true(r->pair_log_spread > 0.0);
     assert_true(r->regret.groups > 10 && r->regret.median_ratio < r->regret.p90_ratio);
-    assert_true(r->native_log_spread >= 0.0 && r->native_log_spread < 1.0);
-    assert_true(r->experts_log_spread >= 0.0 && r->experts_log_spread < 1.0);
+    for (int k = 0; k < CLASS_LEARNED; k++)
+        assert_true(r->class_log_spread[k] >= 0.0 && r->class_log_spread[k] < 1.0);
     for (size_t i = 0; i < r->count; i++) {
         const struct measured_row *m = &r->measured[i];
         assert_true(m->step.kinds < 1U << LAYOUT_KIND_COUNT && m->step.gpus > 0);
@@ -285,6 +350,7 @@ int main(void)
         cmocka_unit_test(test_distances),
         cmocka_unit_test(test_classes),
         cmocka_unit_test(test_steps_of_configurations),
+        cmocka_unit_test(test_kinds_of_layouts),
         cmocka_unit_test(test_shared),
         cmocka_unit_test(test_shipped),
     };

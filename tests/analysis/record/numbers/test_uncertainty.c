@@ -308,6 +308,63 @@ static void test_against_itself_and_a_slower_one(void **state)
     arena_destroy(arena);
 }
 
+/* The same time in every draw, .1 apart: what is left is the difference of two errors that share
+ * part of their variance. */
+static void test_a_difference_by_hand(void **state)
+{
+    struct arena *arena = arena_create();
+    struct scenario *s = read(EIGHT);
+    static struct uncertain_draw here[2] = {{0.0, true, 0.5}, {0.0, true, 0.5}},
+                                 there[2] = {{0.1, true, 0.25}, {0.1, false, 0.75}};
+    struct uncertain_step a = {.scenario = s, .draws = here, .draw_count = 2, .digest = 1},
+                          b = {.scenario = s, .draws = there, .draw_count = 2, .digest = 2};
+    a.own = (struct model_error){.log_spread = 0.06, .pair_log_spread = 0.05};
+    b.own = (struct model_error){.log_spread = 0.08, .pair_log_spread = 0.05};
+    const double shared = 1.0 - 0.5 * 0.05 * 0.05 / (0.06 * 0.08);
+    const double spread = sqrt(0.06 * 0.06 + 0.08 * 0.08 - 2.0 * shared * 0.06 * 0.08);
+    struct uncertain_comparison found;
+    uncertainty_compare(&a, &b, &found);
+    near(found.shared_ratio, shared, 1e-12);
+    near(log(found.ratio[1]), 0.1, 1e-9);
+    near(log(found.ratio[2]), 0.1 + 1.2815515655446004 * spread, 1e-9);
+    near(found.faster_probability, 0.5 * erfc(-0.1 / spread / sqrt(2.0)), 1e-12);
+    near(uncertainty_fits_ratio(&b), 0.25, 0.0); /* by weights, not by number */
+    scenario_destroy(s);
+    arena_destroy(arena);
+}
+
+/* Errors are shared by layouts of one model on one machine with one software, and by nothing else:
+ * each difference alone. */
+static void test_what_shares_errors(void **state)
+{
+    struct arena *arena = arena_create();
+    struct scenario *s = read("cluster: {gpu: h100-80gb-sxm, gpus: 16}\n" REST),
+                    *more = read("cluster: {gpu: h100-80gb-sxm, gpus: 32}\n" REST);
+    struct uncertain_step x = draw(arena, s, 2, 1, 3), y = x;
+    struct scenario others[8];
+    struct uncertain_comparison found;
+    for (unsigned i = 0; i < 8; i++)
+        others[i] = *s;
+    others[0].configuration.layout.recompute = RECOMPUTE_FULL; /* a layout: shared */
+    others[1].configuration.model.layers++;
+    others[2].configuration.model.mtp_layers++;
+    others[3].configuration.training.sequence /= 2;
+    others[4].configuration.gpu.name = "another";
+    others[5].configuration.cluster.fabric.name = "another";
+    others[6].configuration.software.name = "another";
+    others[7] = *more;
+    y.digest++;
+    for (unsigned i = 0; i < 8; i++) {
+        y.scenario = &others[i];
+        uncertainty_compare(&x, &y, &found);
+        if ((found.shared_ratio > 0.0) != (i == 0))
+            fail_msg("case %u shares %g", i, found.shared_ratio);
+    }
+    scenario_destroy(more);
+    scenario_destroy(s);
+    arena_destroy(arena);
+}
+
 static void test_influences_add_up(void **state)
 {
     struct arena *arena = arena_create();
@@ -346,6 +403,8 @@ int main(void)
         cmocka_unit_test(test_no_power_above_the_cap),
         cmocka_unit_test(test_caps_of_simulated_steps),
         cmocka_unit_test(test_against_itself_and_a_slower_one),
+        cmocka_unit_test(test_a_difference_by_hand),
+        cmocka_unit_test(test_what_shares_errors),
         cmocka_unit_test(test_influences_add_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

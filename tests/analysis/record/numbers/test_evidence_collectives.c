@@ -1,0 +1,133 @@
+/* Collectives of a step as a profile is told of them: which lines of nccl-tests measure them, which
+ * points nothing asks for, what is lacking. On uses that are written here. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/record/evidence/evidence_collectives.h"
+#include "sim/units.h"
+#include "tests/test.h"
+
+enum {
+    TEXT_MAX = 4096
+};
+
+static struct collective_use use(enum comm_op op, uint32_t ranks, uint32_t nodes, double bytes,
+                                 double gpu_s)
+{
+    return (struct collective_use){op,    ranks, nodes,      ranks / nodes,
+                                   bytes, gpu_s, "bfloat16", COLLECTIVE_MODELLED};
+}
+
+static void print(const struct collective_use *uses, uint32_t count, double ranks, char *out)
+{
+    struct arena *arena = arena_create();
+    FILE *file = tmpfile();
+    evidence_print_collectives(file, arena, uses, count, ranks);
+    rewind(file);
+    out[fread(out, 1, TEXT_MAX - 1, file)] = '\0';
+    fclose(file);
+    arena_destroy(arena);
+}
+
+static void shows(const char *text, const char *words)
+{
+    if (strstr(text, words) == NULL)
+        fail_msg("'%s' is not in\n%s", words, text);
+}
+
+/* Sizes from the power of two at or below the least to that at or above the most; within a node one
+ * process with all cards, across nodes one card a process and so many processes a node; seconds of
+ * the mean of four ranks. */
+static void test_lines_of_nccl_tests(void **state)
+{
+    char text[TEXT_MAX];
+    const struct collective_use uses[] = {
+        use(COMM_ALL_REDUCE, 8, 1, 48 * MIB, 2.0), use(COMM_ALL_REDUCE, 8, 1, 3 * MIB, 1.0),
+        use(COMM_ALL_REDUCE, 8, 1, 48 * MIB, 1.0), /* the same again */
+        use(COMM_ALL_GATHER, 16, 2, 2 * GIB, 6.0), use(COMM_EXPERT_EXCHANGE, 8, 1, MIB, 1.0),
+    };
+    print(uses, 5, 4.0, text);
+    shows(text, "# 0.75 all_reduce ranks=8 nodes=1 bytes=50331648 bfloat16\n");
+    shows(text, "# 0.25 all_reduce ranks=8 nodes=1 bytes=3145728 bfloat16\n");
+    shows(text, "#   all_reduce_perf -b 2M -e 64M -f 2 -g 8 -d bfloat16   # 1 s of a step\n");
+    shows(text, "#   mpirun -np 16 -N 8 all_gather_perf -b 2G -e 2G -f 2 -g 1 -d bfloat16   # "
+                "1.50 s of a step\n");
+    shows(text, "#   no program of nccl-tests measures expert_exchange\n");
+    print(uses, 0, 4.0, text);
+    assert_string_equal(text, "");
+}
+
+static const char *message(const struct record *record, size_t index)
+{
+    size_t count;
+    const struct message_row *rows = record_message(record, &count);
+    return index < count ? rows[index].text : "";
+}
+
+static size_t message_count(const struct record *record)
+{
+    size_t count;
+    record_message(record, &count);
+    return count;
+}
+
+/* Points of two groups, of which a step asks for one. Its time comes from the model: both are
+ * unused; from the points: one is. */
+static void test_points_that_nothing_asks_for(void **state)
+{
+    static const struct collective_point points[] = {{COMM_ALL_REDUCE, 8, 1, MIB, 1e-3},
+                                                     {COMM_ALL_REDUCE, 8, 1, 2 * MIB, 2e-3},
+                                                     {COMM_ALL_GATHER, 8, 1, MIB, 1e-3}};
+    struct arena *arena = arena_create();
+    struct configuration *c = ARENA_NEW(arena, struct configuration);
+    c->collectives = (struct collective_points){points, 3};
+    struct collective_use asked = use(COMM_ALL_REDUCE, 8, 1, GIB, 8.0);
+    struct record far = {.arena = arena}, near = {.arena = arena}, none = {.arena = arena};
+    evidence_tell_points(c, &asked, 1, 8.0, &far);
+    assert_int_equal(message_count(&far), 3);
+    shows(message(&far, 0), "2 points of all_reduce among 8 ranks of 1 node unused");
+    shows(message(&far, 1), "1 point of all_gather among 8 ranks of 1 node unused");
+    shows(message(&far, 2), "it lacks all_reduce among 8 ranks of 1 node, 1.00 GiB: 1 s of the");
+    asked.basis = COLLECTIVE_EXTRAPOLATED;
+    evidence_tell_points(c, &asked, 1, 8.0, &near);
+    assert_int_equal(message_count(&near), 1);
+    shows(message(&near, 0), "1 point of all_gather");
+    c->collectives.count = 0; /* a profile without any is told nothing */
+    evidence_tell_points(c, &asked, 1, 8.0, &none);
+    assert_int_equal(message_count(&none), 0);
+    arena_destroy(arena);
+}
+
+/* The longest first, with the range of their sizes; six are shown, and what is more is counted. */
+static void test_what_is_lacking(void **state)
+{
+    static const struct collective_point point = {COMM_SEND, 2, 1, MIB, 1e-3};
+    struct arena *arena = arena_create();
+    struct configuration *c = ARENA_NEW(arena, struct configuration);
+    c->collectives = (struct collective_points){&point, 1};
+    struct collective_use uses[9];
+    for (unsigned i = 0; i < 8; i++)
+        uses[i] = use(COMM_ALL_REDUCE, 2 + i, 1, MIB, 1.0 + i);
+    uses[8] = use(COMM_ALL_REDUCE, 9, 1, 4 * MIB, 1.0); /* of the longest group */
+    struct record six = {.arena = arena}, eight = {.arena = arena};
+    evidence_tell_points(c, uses, 6, 1.0, &six);
+    assert_int_equal(message_count(&six), 1 + 6);
+    shows(message(&six, 1), "among 7 ranks of 1 node, 1.00 MiB: 6 s");
+    evidence_tell_points(c, uses, 9, 1.0, &eight);
+    assert_int_equal(message_count(&eight), 1 + 6 + 1);
+    shows(message(&eight, 1), "among 9 ranks of 1 node, 1.00 MiB to 4.00 MiB: 9 s");
+    shows(message(&eight, 6), "among 4 ranks");
+    shows(message(&eight, 7), "and 2 more");
+    arena_destroy(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lines_of_nccl_tests),
+        cmocka_unit_test(test_points_that_nothing_asks_for),
+        cmocka_unit_test(test_what_is_lacking),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -23,10 +23,10 @@ enum {
     CONTEXT_DOUBLINGS = 6
 };
 
-/* Plays the memory of all stages; only time can be refused. */
+/* Memory of all stages and hosts; only time can be refused. */
 static bool holds(const struct configuration *c, double usable_bytes)
 {
-    struct step_options options = {.memory_only = true, .usable_bytes = usable_bytes};
+    struct step_options options = {.fits_only = true, .usable_bytes = usable_bytes};
     struct error error;
     struct step *step = NULL;
     CHECK(step_run(c, &options, &step, &error));

@@ -27,7 +27,7 @@ static void play_memory(struct arena *arena, const struct configuration *c,
     };
     s->memory_count = s->lowered.program_count;
     s->memory = ARENA_ARRAY(arena, struct stage_memory, s->memory_count);
-    bool enough = options->time_only;
+    bool enough = options->time_only || (options->fits_only && !s->host.fits);
     for (uint32_t p = 0; p < s->memory_count; p++) {
         struct stage_memory *m = &s->memory[p];
         m->program = p;
@@ -54,7 +54,7 @@ static bool fails_before(const struct ledger_failure *a, const struct ledger_fai
 
 static void judge_memory(struct step *s)
 {
-    s->fits = true;
+    s->fits = s->host.fits;
     s->failed.program = UINT32_MAX;
     for (uint32_t p = 0; p < s->memory_count; p++) {
         const struct ledger_result *ledger = &s->memory[p].ledger;
@@ -70,7 +70,7 @@ static void judge_memory(struct step *s)
 }
 
 /* The fullest node, by what its ranks keep on their host: each at the fullest moment of its step.
- */
+ * Asked before the cards, which cost far more. */
 static void judge_hosts(struct arena *arena, const struct configuration *c, struct step *s)
 {
     struct host_memory *host = &s->host;
@@ -92,7 +92,6 @@ static void judge_hosts(struct arena *arena, const struct configuration *c, stru
         host->rank++;
     host->bytes = held[fullest];
     host->fits = !(host->room_bytes > 0.0 && host->bytes > host->room_bytes);
-    s->fits = s->fits && host->fits;
 }
 
 /* Among ranks that run out inside a step, the first in simulated time is the one that stops it. */
@@ -370,9 +369,9 @@ static bool build_and_play(struct step *s, const struct configuration *c,
     else
         lower(arena, c, &s->lowered);
     s->counts.ranks = s->lowered.rank_count;
+    judge_hosts(arena, c, s);
     play_memory(arena, c, options, s);
     judge_memory(s);
-    judge_hosts(arena, c, s);
     bool in_setup =
         s->failed.program != UINT32_MAX && s->memory[s->failed.program].ledger.failure.step == 0;
     const bool unfit = !s->fits && (in_setup || options->fitting_only);

@@ -87,6 +87,32 @@ static void test_against_trying(void **state)
     assert_true(found > 10 && none > 2 && beyond_a_node > 2);
 }
 
+/* The optimizer's state lies in the memory of the CPUs: too little of it asks for more nodes,
+ * although each card has room for all. */
+static void test_hosts_against_trying(void **state)
+{
+    static const double hosts_bytes[] = {400e6, 200e6, 100e6, 50e6, 25e6};
+    unsigned found = 0, none = 0, beyond_a_node = 0;
+    for (unsigned k = 0; k < 2; k++) {
+        for (unsigned i = 0; i < sizeof hosts_bytes / sizeof *hosts_bytes; i++) {
+            struct configuration c = wide_case();
+            struct node_host *host = &c.cluster.node.host;
+            c.layout.data.sharding = sharding_kinds[k + 1];
+            c.layout.offload.optimizer = 1.0;
+            c.cluster.node.pcie.bytes_per_s = 32e9;
+            host->dram_bytes_per_s = 200e9;
+            host->dram_ratio = 0.8;
+            host->memory_bytes = hosts_bytes[i];
+            const uint64_t expected = by_trying(&c);
+            assert_int_equal(minimum_gpus(&c, 0, LIMIT), expected);
+            found += expected > 0;
+            none += expected == 0;
+            beyond_a_node += expected > NODE;
+        }
+    }
+    assert_true(found > 2 && none > 0 && beyond_a_node > 0);
+}
+
 /* Keys that are kept where they are stated: those of experts only where there are any. */
 static void test_held_keys(void **state)
 {
@@ -345,6 +371,7 @@ int main(void)
         cmocka_unit_test(test_bytes_of_adapters),
         cmocka_unit_test(test_what_differs),
         cmocka_unit_test(test_against_trying),
+        cmocka_unit_test(test_hosts_against_trying),
         cmocka_unit_test(test_held_keys),
         cmocka_unit_test(test_one_card),
         cmocka_unit_test(test_rules_are_kept),

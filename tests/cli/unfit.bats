@@ -14,7 +14,7 @@ END
     sed 's/^layout:.*/layout: {tp: 1, pp: 1, sharding: zero-0, microbatch: 1, recompute: none}/' fit.yaml >wide.yaml
     sed 's/preset: llama3-8b/preset: llama3-70b/; s/^layout:.*/layout: {tp: 1, pp: 1, sharding: zero-0, microbatch: 1, recompute: none}/' \
         fit.yaml >huge.yaml
-    sed 's/dgx-h100, nodes/{name: dgx-h100, host_memory: 4GB}, nodes/; s/recompute: none/recompute: full, optimizer_offload: 1/' \
+    sed 's/dgx-h100, nodes/{name: dgx-h100, host_memory: 16GB}, nodes/; s/recompute: none/recompute: full, optimizer_offload: 1/' \
         fit.yaml >host.yaml
     for name in fit wide huge host; do
         "$ORRERY" run $name.yaml --db $name.db >/dev/null 2>&1 || [ $? -eq 4 ]
@@ -103,12 +103,12 @@ exempt="plan validate chakra collective profile import list schema doctor comple
 @test "the CPUs of a node are too small: which, what they have, how much is missing" {
     write
     expect 4 "$ORRERY" run host.yaml --no-db --json
-    jq -e '.first_failure.place == "host" and .first_failure.reserved_bytes == 4e9' out
+    jq -e '.first_failure.place == "host" and .first_failure.reserved_bytes == 16e9' out
     short=$(jq -r '.first_failure.short_bytes / 1073741824 * 10 | round / 10' out)
     for command in "compare host.yaml fit.yaml" "compare fit.db host.db" "explain host.db" "compare host.yaml --trace trace.json"; do
         expect 4 "$ORRERY" $command
         cat out err >both
-        grep -F "the CPUs of a node have 3.73 GiB: $short GiB short, at " both || { echo "$command, $short"; cat both; return 1; }
+        grep -F "the CPUs of a node have 14.9 GiB: $short GiB short, at " both || { echo "$command, $short"; cat both; return 1; }
         lacks "would reserve\|asks for" both
     done
 }
@@ -175,10 +175,10 @@ exempt="plan validate chakra collective profile import list schema doctor comple
 @test "plan: what nothing fits for, and no card is blamed that has enough" {
     write
     expect 4 "$ORRERY" plan host.yaml --hold tp,pp,sharding,recompute,microbatch
-    shows "in the memory of a node's CPUs, which have 3.73 GiB: offload less"
+    shows "in the memory of a node's CPUs, which have 14.9 GiB: offload less"
     lacks "larger card" out
     expect 4 "$ORRERY" plan host.yaml --hold tp,pp,sharding,recompute,microbatch --json
-    jq -e '.lack | .rule == null and .host_room_bytes == 4e9 and .host_bytes > 4e9' out
+    jq -e '.lack | .rule == null and .host_room_bytes == 16e9 and .host_bytes > 16e9' out
     local -a wide=(plan --model llama3-8b --gpu h100-80gb-sxm --gpus 8 --sequence 65536)
     expect 4 "$ORRERY" "${wide[@]}" --global-batch 1000000 --json
     jq -e '.lack | .rule == "training.global_batch" and .host_bytes == null' out

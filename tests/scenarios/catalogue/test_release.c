@@ -293,6 +293,26 @@ static void scenarios_take_a_release(void **state)
     }
 }
 
+/* Transformer Engine's loss, in 16 bits: logits alone are held, their gradient in place; of passes
+ * the maximum and sum read, the gradient reads and writes, and so does its product. */
+static void the_loss_is_in_place_since_bridge(void **state)
+{
+    static const char *const months[] = {"2025-08", "2025-09"};
+    for (unsigned i = 0; i < COUNT(months); i++) {
+        char software[64];
+        snprintf(software, sizeof software, "{profile: nemo, release: %s}", months[i]);
+        struct scenario *s = read_run("llama3-8b", "h100-80gb-sxm", "bf16", "", software);
+        const struct software_head *head = &s->configuration.software.head;
+        const bool in_place = i == 1;
+        const double logit = 2.0, passes = 1.0 + 2.0 + 2.0;
+        assert_true((head->memory_bytes == logit) == in_place);
+        assert_true((head->traffic_bytes == logit * passes) == in_place);
+        assert_true((head->gradient_bytes == 0.0) == in_place);
+        assert_true(in_place || head->memory_bytes > 3.0 * logit);
+        scenario_destroy(s);
+    }
+}
+
 /* The stranger's run of 2026-06 gets what its recipe set; a key that is said stays, and what does
  * not go with it is left out, no more. */
 static void recipes_set_what_is_not_said(void **state)
@@ -437,6 +457,7 @@ int main(void)
         cmocka_unit_test(no_history_is_none),
         cmocka_unit_test(what_is_no_fact_is_reported),
         cmocka_unit_test(scenarios_take_a_release),
+        cmocka_unit_test(the_loss_is_in_place_since_bridge),
         cmocka_unit_test(recipes_set_what_is_not_said),
         cmocka_unit_test(a_release_tells_what_it_set),
         cmocka_unit_test(dates_must_go_together),

@@ -14,7 +14,8 @@ static struct scenario *read_with(const char *preset)
     struct error error = {""};
     snprintf(text, sizeof text,
              "model: {preset: %s}\ncluster: {gpu: h100-80gb-sxm, nodes: 32}\n"
-             "software: {profile: megatron}\ntraining: {sequence: 4096, global_batch: 256}\n",
+             "software: {profile: megatron}\ntraining: {sequence: 4096, global_batch: 256}\n"
+             "layout: {tp: 1, pp: 1, cp: 1, ep: 1, microbatch: 1, recompute: none}\n",
              preset);
     struct scenario *s = scenario_read("t.yaml", text, strlen(text), NULL, &error);
     assert_non_null(s);

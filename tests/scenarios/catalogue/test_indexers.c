@@ -22,7 +22,8 @@ static struct scenario *read_with(const char *model)
     snprintf(path, sizeof path, "%s/t.yaml", folder);
     snprintf(text, sizeof text,
              "model: {%s}\ncluster: {gpu: h100-80gb-sxm, nodes: 32}\n"
-             "software: {profile: megatron}\ntraining: {sequence: 4096, global_batch: 256}\n",
+             "software: {profile: megatron}\ntraining: {sequence: 4096, global_batch: 256}\n"
+             "layout: {tp: 1, pp: 1, cp: 1, ep: 1, microbatch: 1, recompute: none}\n",
              model);
     struct scenario *s = scenario_read(path, text, strlen(text), NULL, &error);
     assert_non_null(s);

@@ -277,9 +277,38 @@ static const char *untaken_of(struct builder *b, uint64_t skip)
                         *out ? "; left out beside what the scenario says: " : "", out);
 }
 
+/* A key that apply_one() can set, with a value that it can take. */
+static bool is_known(const struct value *word)
+{
+    struct fact_key at;
+    if (!find_key(word->key, &at))
+        return false;
+    return at.option || at.section == SECTION_SOFTWARE ||
+           (strcmp(word->key, "dispatch") == 0 && dispatch_find(word->text) != NULL);
+}
+
+/* Facts come from catalogues of the user's, too. */
+static bool check_sets(struct builder *b)
+{
+    bool good = true;
+    for (unsigned i = 0; i < b->release.history.count; i++) {
+        const struct value *sets = b->release.history.facts[i].sets;
+        for (const struct value *m = sets ? sets->first : NULL; m != NULL; m = m->next) {
+            if (is_known(m))
+                continue;
+            good = false;
+            problems_error(b->problems, m->mark,
+                           "history: a fact sets keys of software, a dispatch or an option of one, "
+                           "not %s: %s",
+                           source_quote(b->arena, m->key), source_quote(b->arena, m->text));
+        }
+    }
+    return good;
+}
+
 void build_release_settle(struct builder *b)
 {
-    if (!b->release.told)
+    if (!b->release.told || !check_sets(b))
         return;
     if (b->release.history.count == 0) {
         b->release.why = "no dated facts of this software: the release changes nothing";

@@ -121,6 +121,12 @@ static void test_copies_of_gathered_weights(void **state)
     assert_true(layers >= c.model.layers);
     assert_int_equal(gathered(&c, 2.0 * LAYER + 1.125 * matrices), layers);
     assert_int_equal(gathered(&c, 2.0 * LAYER), 0);
+    /* Where no more than gate and up may be alive, 2 x 64 x 256, so are the copies of as large a
+     * share of the layer. */
+    const double alive = 2.0 * 64 * 256;
+    c.software.shards.prefetch = 0;
+    c.software.shards.live_parameters = 64 * 64;
+    assert_int_equal(gathered(&c, 2.0 * alive + 1.125 * matrices * alive / LAYER), layers);
 }
 
 /* Of eight bits a copy along columns is made product by product where they come in each pass, and

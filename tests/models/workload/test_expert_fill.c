@@ -67,6 +67,24 @@ static void room_is_over_the_mean(void **state)
     assert_true(near(kept_bytes(&b.layer, "expert input"), 48.0 * 16.0));
 }
 
+/* A capacity is a whole number of rows for each expert and source: 16 tokens x 2 / 4 experts x 1.1
+ * are 8.8, so 9, 36 in all; for narrow products 32 each, which all are computed. */
+static void a_capacity_is_of_whole_rows(void **state)
+{
+    (void)state;
+    struct bench b;
+    set_case(&b, &cases[0], true);
+    b.context.experts.capacity = 1.1;
+    transformer_layer(&b.context, &b.layer);
+    assert_true(near(find(&b.layer, "permute")->bytes, (16 + 36) * 16.0));
+    assert_true(near(find(&b.layer, "expert up")->m, 9.0));
+    narrow_case(&b, &cases[0]);
+    b.context.experts.capacity = 1.1;
+    transformer_layer(&b.context, &b.layer);
+    assert_true(near(find(&b.layer, "expert up")->m, 32.0));
+    assert_true(near(find(&b.layer, "expert up wgrad")->k, 32.0));
+}
+
 /* An expert is cut by etp, not by tp; shared experts have nothing to run beside without exchanges,
  * and a rank that holds all experts gets each row by its choice. */
 static void a_rank_holds_its_part(void **state)
@@ -110,9 +128,8 @@ static void input_beside_shared_experts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(filled_rows_count),
-        cmocka_unit_test(room_is_over_the_mean),
-        cmocka_unit_test(a_rank_holds_its_part),
+        cmocka_unit_test(filled_rows_count),           cmocka_unit_test(room_is_over_the_mean),
+        cmocka_unit_test(a_capacity_is_of_whole_rows), cmocka_unit_test(a_rank_holds_its_part),
         cmocka_unit_test(input_beside_shared_experts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -289,9 +289,47 @@ static void test_gpt_other(void **state)
     assert_int_equal(b.layer.segments[0].saved.count, 7);
 }
 
+/* Each kernel of a layer that is a feed-forward block alone is of that block's module, that which
+ * closes the layer before among them; of one that is attention alone, of attention's. */
+static void test_modules_of_lone_blocks(void **state)
+{
+    static const struct {
+        enum layer_form form;
+        uint64_t experts;
+        unsigned modules;
+    } cases[] = {
+        {LAYER_FFN, 0, GRAPH_MLP},
+        {LAYER_FFN, 4, GRAPH_ROUTER | GRAPH_PREPROCESS | GRAPH_EXPERTS},
+        {LAYER_ATTENTION, 0, GRAPH_ATTENTION},
+    };
+    for (unsigned i = 0; i < COUNT(cases); i++) {
+        struct bench b;
+        unsigned found = 0;
+        bench_llama(&b);
+        b.model.moe.experts = cases[i].experts;
+        b.model.moe.experts_per_token = 2;
+        b.model.moe.ffn_hidden = 16;
+        b.context.experts.ep = b.context.experts.etp = 1;
+        b.context.experts.imbalance = 1.0;
+        b.context.form = cases[i].form;
+        transformer_layer(&b.context, &b.layer);
+        for (unsigned s = 0; s < b.layer.segment_count; s++) {
+            const struct segment *g = &b.layer.segments[s];
+            const struct segment_kernels *lists[] = {&g->forward, &g->dgrad, &g->wgrad};
+            for (unsigned k = 0; k < 3 * SEGMENT_KERNEL_MAX; k++) {
+                const struct segment_kernels *of = lists[k / SEGMENT_KERNEL_MAX];
+                if (k % SEGMENT_KERNEL_MAX < of->count)
+                    found |= of->modules[k % SEGMENT_KERNEL_MAX];
+            }
+        }
+        assert_int_equal(found, cases[i].modules);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_modules_of_lone_blocks),
         cmocka_unit_test(test_llama),
         cmocka_unit_test(test_accumulation),
         cmocka_unit_test(test_gathered_context),

@@ -171,12 +171,14 @@ static void a_fact_asks_for_its_runs(void **state)
     }
 }
 
-/* The first month in which a value of a key was there; of `any`, all values. */
+/* The first month in which a value of a key was there; of `any`, all values; of one month the fact
+ * that stands first. */
 static void facts_bring_values(void **state)
 {
     struct read r = read_entry("history:\n"
                                "- {since: 2025-09, what: b, source: s, brings: {k: a+b}}\n"
-                               "- {since: 2025-04, what: a, source: s, brings: {k: b, j: any}}\n");
+                               "- {since: 2025-04, what: a, source: s, brings: {k: b, j: any}}\n"
+                               "- {since: 2025-04, what: c, source: s, brings: {k: b, j: x}}\n");
     const struct release_history history = release_history(r.arena, r.problems, r.entry);
     assert_ptr_equal(release_bringer(history, "k", "a"), &history.facts[0]);
     assert_ptr_equal(release_bringer(history, "k", "b"), &history.facts[1]);

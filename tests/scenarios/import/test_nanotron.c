@@ -111,6 +111,49 @@ static void test_switches(void **state)
     launched_case_has("ep: 2");
 }
 
+/* Shared experts are as wide as the others, so of 768 over 512 there are two, and of 256 one; that
+ * they are there must be said. Words of either case. What is not said: a key head for each head
+ * (LlamaConfig), gradients in fp32, a vocabulary as it is, which a multiple of 2 fills up. */
+static void test_shared_and_unsaid(void **state)
+{
+    static const char *const lean = "model: {model_config: {hidden_size: 1024, intermediate_size: "
+                                    "2816, num_attention_heads: 16, num_hidden_layers: 12, "
+                                    "vocab_size: 49153}%s}\n";
+    char text[2048];
+    reads("expert_parallel_size: 2",
+          "moe_config: {num_experts: 8, top_k: 2, moe_intermediate_size: 512, "
+          "shared_expert_intermediate_size: 768, enable_shared_expert: true}",
+          "weight_decay: 0");
+    launched_case_has("shared_experts: 2");
+    launched_case_warns("shared experts have the width of the others, 512");
+    reads("expert_parallel_size: 2",
+          "moe_config: {num_experts: 8, top_k: 2, moe_intermediate_size: 512, "
+          "shared_expert_intermediate_size: 256, enable_shared_expert: true}",
+          "weight_decay: 0");
+    launched_case_has("shared_experts: 1");
+    reads("expert_parallel_size: 2",
+          "moe_config: {num_experts: 8, top_k: 2, moe_intermediate_size: 512, "
+          "shared_expert_intermediate_size: 1024, enable_shared_expert: false}",
+          "weight_decay: 0");
+    launched_case_lacks("shared_experts: 2");
+    reads("tp_mode: reduce_scatter", "a: 1", "b: 1");
+    launched_case_has("sequence_parallel: true");
+    reads("tp_mode: all_reduce", "a: 1", "b: 1");
+    launched_case_has("sequence_parallel: false");
+    for (unsigned i = 0; i < 2; i++) {
+        int length = snprintf(text, sizeof text, "parallelism: {dp: 2, pp: 1, tp: 2}\n" TOKENS);
+        snprintf(text + length, sizeof text - (size_t)length, lean,
+                 i == 0 ? "" : ", make_vocab_size_divisible_by: 2");
+        launched_case_read(nanotron_read, text, NULL, 0);
+        launched_case_has("kv_heads: 16");
+        launched_case_has("gradient_bytes: 4");
+        if (i == 0)
+            launched_case_lacks("vocabulary_multiple: 1");
+        else
+            launched_case_has("vocabulary_multiple: 2");
+    }
+}
+
 /* Parameters of a Llama, counted by hand. */
 static void test_count(void **state)
 {
@@ -198,7 +241,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whole), cmocka_unit_test(test_switches), cmocka_unit_test(test_count),
-        cmocka_unit_test(test_refused)};
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_shared_and_unsaid)};
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     launched_case_end();
     return failed;

@@ -101,6 +101,11 @@ static void test_switches(void **state)
         {"activations_checkpoint_granularity: full, activations_checkpoint_method: uniform, "
          "activations_checkpoint_num_layers: 2",
          {"recompute: uniform", "recompute_layers: 2"}},
+        {"activations_checkpoint_granularity: full, activations_checkpoint_method: block, "
+         "activations_checkpoint_num_layers: 1",
+         {"recompute: block", "recompute_layers: 1"}},
+        {"optim: {name: fused_adam, grad_sync_dtype: float32}", {"gradient_reduce_bytes: 4"}},
+        {"optim: {name: fused_adam, grad_sync_dtype: fp16}", {"gradient_reduce_bytes: 2"}},
         {"fsdp: True", {"sharding: fsdp"}},
         {"fsdp: True, fsdp_sharding_strategy: grad", {"sharding: zero-2"}},
         {"optim: {name: mcore_distributed_optim, overlap_param_sync: True}",
@@ -134,6 +139,21 @@ static void test_switches(void **state)
     launched_case_has("precision: fp32");
     launched_case_has("dp: 8");
     launched_case_lacks("tokens: 0");
+}
+
+/* Only layer norms have a bias, and only learned positions a table; a block is four times as
+ * wide where nothing is said (NeMo's megatron_gpt_config.yaml). */
+static void test_unsaid(void **state)
+{
+    reads("bias: False, normalization: rmsnorm, position_embedding_type: rope");
+    launched_case_lacks("norm_biases: true");
+    launched_case_lacks("positions_max: 4096");
+    launched_case_read(nemo_read,
+                       TRAINER "model: {micro_batch_size: 2, global_batch_size: 64, "
+                               "encoder_seq_length: 2048, num_layers: 24, hidden_size: 1024, "
+                               "num_attention_heads: 16, override_vocab_size: 32000}\n",
+                       NULL, 0);
+    launched_case_has("ffn_hidden: 4096");
 }
 
 /* A GPT with biases, layer norms, learned positions and a shared head, counted by hand. */
@@ -203,9 +223,10 @@ static void test_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole), cmocka_unit_test(test_switches), cmocka_unit_test(test_count),
-        cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_whole),
+                                       cmocka_unit_test(test_switches),
+                                       cmocka_unit_test(test_unsaid), cmocka_unit_test(test_count),
+                                       cmocka_unit_test(test_refused)};
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     launched_case_end();
     return failed;

@@ -50,6 +50,7 @@ static void test_keys(void **state)
         {"\"fp16\": {\"enabled\": true, \"loss_scale\": 0}", {"precision: fp16"}},
         {"\"fp16\": {\"enabled\": false}", {"precision: fp32", "gpus: 16", "dp: 16", "tp: 1"}},
         {"\"torch_autocast\": {\"enabled\": true, \"dtype\": \"float16\"}", {"precision: fp16"}},
+        {"\"torch_autocast\": {\"enabled\": true, \"dtype\": \"bf16\"}", {"precision: bf16"}},
         {"\"data_types\": {\"grad_accum_dtype\": \"bf16\"}", {"gradient_bytes: 2"}},
         {"\"data_types\": {\"grad_accum_dtype\": \"fp32\"}", {"gradient_bytes: 4"}},
         {"\"communication_data_type\": \"fp16\"", {"gradient_reduce_bytes: 2"}},
@@ -78,6 +79,11 @@ static void test_keys(void **state)
         {"\"sequence_parallel_size\": 2", {"cp: 2", "cp_method: all_to_all", "dp: 8"}},
     };
     hold(rows, sizeof rows / sizeof rows[0]);
+    /* parameters stay where they are before stage 3: none come alive */
+    read("{\"train_batch_size\": 64, \"zero_optimization\": {\"stage\": 2, "
+         "\"stage3_max_live_parameters\": 5e8}}",
+         16);
+    launched_case_lacks("live_parameters: 500000000");
     read("{\"train_batch_size\": 64, \"zero_optimization\": {\"newer\": 1},\n\"mine\": {\"a\": 1}}",
          8);
     launched_case_warns("zero_optimization.newer: not known here, and left out");

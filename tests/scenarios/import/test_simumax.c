@@ -178,6 +178,10 @@ static void test_switches(void **state)
         {"\"num_layers_in_first_pipeline_stage\": 6, \"num_layers_in_last_pipeline_stage\": 6",
          {"first_stage_layers: 6", "last_stage_layers: 6"}},
         {"\"mem_factor\": 0.5", {"usable_hbm: 40GiB"}},
+        {"\"account_for_embedding_in_pipeline_split\": true", {"ends_count: false"}},
+        {"\"account_for_embedding_in_pipeline_split\": true, "
+         "\"account_for_loss_in_pipeline_split\": true",
+         {"ends_count: true"}},
     };
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char run[1024];
@@ -199,6 +203,43 @@ static void test_switches(void **state)
     launched_case_has("ends_count: false");
     launched_case_warns("account_for_loss_in_pipeline_split: layers are spread as if neither");
     launched_case_warns("recompute_granularity: the core of attention alone");
+}
+
+/* One stage has one chunk, of all 24 layers, whatever its interleaving_size: 23 are a part. Of 25
+ * layers on four stages the fullest has 7: 6 of them are a part, too. Latents have no groups of
+ * keys; a capacity of 1 drops nothing; without padding the vocabulary is what it is; one replica
+ * has no data ranks that could be across nodes. */
+static void test_ends(void **state)
+{
+#define ALONE                                                                                      \
+    "{\"seq_len\": 64, \"micro_batch_size\": 1, \"micro_batch_num\": 1, \"interleaving_size\": "   \
+    "3, "                                                                                          \
+    "\"recompute_granularity\": \"full_block\", "
+    reads(ALONE "\"world_size\": 2, \"tp_size\": 2, \"recompute_layer_num\": 23}", MODEL, MACHINE);
+    launched_case_has("vpp: 1");
+    launched_case_has("recompute: block");
+    launched_case_has("recompute_layers: 23");
+    reads(ALONE "\"world_size\": 2, \"tp_size\": 2, \"recompute_layer_num\": 24}", MODEL, MACHINE);
+    launched_case_has("recompute: full");
+    reads("{" RUN ", \"recompute_granularity\": \"full_block\", \"recompute_layer_num\": 6, "
+          "\"num_layers_in_first_pipeline_stage\": 7}",
+          "{\"hidden_size\": 2048, \"head_num\": 16, \"intermediate_size\": 5632, \"layer_num\": "
+          "25, \"vocab_size\": 32000, \"padded_vocab_size\": false}",
+          MACHINE);
+    launched_case_has("recompute: block");
+    launched_case_has("vocabulary_multiple: 0");
+    static const char latent[] =
+        "{\"hidden_size\": 1024, \"head_num\": 16, \"kv_head_num\": 4, \"attention_type\": "
+        "\"mla\", \"intermediate_size\": 4096, \"layer_num\": 8, \"vocab_size\": 32000, "
+        "\"expert_num\": 16, \"topk\": 4, \"v_head_dim\": 64, \"qk_head_dim\": 96, "
+        "\"qk_pos_emb_head_dim\": 32, \"kv_lora_rank\": 256, \"capacity\": 1.5}";
+    reads("{" RUN "}", latent, MACHINE);
+    launched_case_has("kv_heads: 16");
+    launched_case_has("expert_capacity: 1.5");
+    reads("{\"seq_len\": 64, \"micro_batch_size\": 1, \"micro_batch_num\": 4, \"world_size\": 16, "
+          "\"tp_size\": 8, \"cp_size\": 2, \"dp_net\": \"high_intra_node\"}",
+          MODEL, MACHINE);
+    launched_case_quiet("dp_net");
 }
 
 /* Matrices, norms, router: counted by hand, from the numbers of the document. */
@@ -301,7 +342,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whole),   cmocka_unit_test(test_places),
         cmocka_unit_test(test_experts), cmocka_unit_test(test_switches),
-        cmocka_unit_test(test_count),   cmocka_unit_test(test_refused)};
+        cmocka_unit_test(test_ends),    cmocka_unit_test(test_count),
+        cmocka_unit_test(test_refused)};
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     launched_case_end();
     return failed;

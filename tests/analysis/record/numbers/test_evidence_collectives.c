@@ -1,10 +1,12 @@
 /* Collectives of a step as a profile is told of them: which lines of nccl-tests measure them, which
  * points nothing asks for, what is lacking. On uses that are written here. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/record/evidence/evidence_collectives.h"
+#include "scenarios/assemble/scenario.h"
 #include "sim/units.h"
 #include "tests/test.h"
 
@@ -122,12 +124,103 @@ static void test_what_is_lacking(void **state)
     arena_destroy(arena);
 }
 
+/* A small dense model on one node: what its step asks for. */
+static struct step *play(const char *layout, const char *gpus, const char *software,
+                         struct scenario **scenario)
+{
+    char text[768];
+    struct error error = {""};
+    const struct step_options options = {.ignore_memory = true, .threads = 1};
+    struct step *step = NULL;
+    snprintf(
+        text, sizeof text,
+        "cluster: {gpu: h100-80gb-sxm, gpus: %s}\n"
+        "model: {layers: 4, hidden: 2048, heads: 16, vocabulary: 32000}\n"
+        "training: {sequence: 2048, global_batch: 8, precision: bf16, gradient_bytes: 4}\n"
+        "layout: {pp: 1, microbatch: 1, recompute: none, %s}\nsoftware: {profile: unnamed%s}\n",
+        gpus, layout, software);
+    *scenario = scenario_read("t", text, strlen(text), NULL, &error);
+    assert_non_null(*scenario);
+    if ((*scenario)->diagnostics.error_count > 0)
+        fail_msg("%s", (*scenario)->diagnostics.problems[0].text);
+    assert_true(step_run(&(*scenario)->configuration, &options, &step, &error));
+    return step;
+}
+
+/* Where nothing runs beside tensor ranks' all-reduces, the mean rank waits for them as long as they
+ * take with their wires alone. Of activations, 2048 x 2048 elements of two bytes, they are. */
+static void test_uses_are_what_ranks_wait_for(void **state)
+{
+    struct scenario *s;
+    struct step *step =
+        play("tp: 4, dp: 1, sharding: zero-0, sequence_parallel: false", "4", "", &s);
+    struct arena *arena = arena_create();
+    uint32_t count;
+    const struct collective_use *uses =
+        evidence_collective_uses(arena, &s->configuration, step, &count);
+    double activations_s = 0.0, all_s = 0.0;
+    for (uint32_t i = 0; i < count; i++) {
+        assert_true(uses[i].ranks == 4 && uses[i].nodes == 1 && uses[i].ranks_per_node == 4);
+        all_s += uses[i].gpu_s;
+        activations_s += uses[i].bytes == 2048.0 * 2048.0 * 2.0 ? uses[i].gpu_s : 0.0;
+        if (uses[i].bytes == 2048.0 * 2048.0 * 2.0)
+            assert_string_equal(uses[i].type, "bfloat16");
+    }
+    const double exposed_s = step->parts.breakdown_s[PART_EXPOSED_TP];
+    assert_true(activations_s > 0.9 * all_s && exposed_s > 0.0);
+    assert_true(all_s / 4.0 >= exposed_s * (1.0 - 1e-9));
+    assert_true(activations_s / 4.0 <= exposed_s * (1.0 + 1e-9));
+    arena_destroy(arena);
+    step_destroy(step);
+    scenario_destroy(s);
+}
+
+/* Gradients are reduced in fp32, or in two bytes where the software says so; what tensor ranks sum
+ * has two. Twice the replicas: each tensor group has half of the microbatches, so all of them wait
+ * as long together. */
+static void test_types_of_what_is_sent(void **state)
+{
+    static const struct {
+        const char *layout, *gpus, *software, *gradients;
+    } cases[] = {{"tp: 2, dp: 2, sharding: zero-0", "4", "", "float"},
+                 {"tp: 2, dp: 2, sharding: zero-0", "4", ", gradient_reduce_bytes: 2", "bfloat16"},
+                 {"tp: 2, dp: 4, sharding: zero-0", "8", "", "float"}};
+    double tensor_s[sizeof cases / sizeof cases[0]] = {0.0};
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct scenario *s;
+        struct step *step = play(cases[i].layout, cases[i].gpus, cases[i].software, &s);
+        struct arena *arena = arena_create();
+        uint32_t count;
+        const struct collective_use *uses =
+            evidence_collective_uses(arena, &s->configuration, step, &count);
+        unsigned gradients = 0;
+        for (uint32_t k = 0; k < count; k++) {
+            if (uses[k].bytes == 2048.0 * 2048.0 * 2.0) {
+                assert_int_equal(uses[k].ranks, 2);
+                assert_string_equal(uses[k].type, "bfloat16");
+                tensor_s[i] += uses[k].gpu_s;
+            } else if (uses[k].bytes > 1e7) {
+                assert_int_equal(uses[k].ranks, i < 2 ? 2 : 4);
+                assert_string_equal(uses[k].type, cases[i].gradients);
+                gradients++;
+            }
+        }
+        assert_true(gradients > 0 && tensor_s[i] > 0.0);
+        arena_destroy(arena);
+        step_destroy(step);
+        scenario_destroy(s);
+    }
+    assert_true(fabs(tensor_s[2] / tensor_s[0] - 1.0) < 1e-9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lines_of_nccl_tests),
         cmocka_unit_test(test_points_that_nothing_asks_for),
         cmocka_unit_test(test_what_is_lacking),
+        cmocka_unit_test(test_uses_are_what_ranks_wait_for),
+        cmocka_unit_test(test_types_of_what_is_sent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -160,7 +160,10 @@ static void read_pattern(struct launched *l, const char *text, uint64_t layers)
 {
     struct letters p = {.count = 0};
     uint64_t dense = 0, interval = 1;
-    if (!spell_out(l, text, " \"',+", &p) || p.count == 0 || p.count != layers) {
+    bool is = spell_out(l, text, " \"',+", &p) && p.count > 0 && p.count == layers;
+    for (unsigned i = 0; i < p.count && is; i++)
+        is = p.text[i] == '0' || p.text[i] == '1';
+    if (!is) {
         launched_bad(l, MEGATRON_MOE_FREQ, "no list of 0 and 1 for each of %" PRIu64 " layers",
                      layers);
         return;
@@ -170,8 +173,7 @@ static void read_pattern(struct launched *l, const char *text, uint64_t layers)
     while (dense + interval < p.count && p.text[dense + interval] == '0')
         interval++;
     /* The first with experts ends an interval: intervals count from the first layer of all. */
-    const bool counts = (dense + 1) % interval == 0;
-    bool is = dense < p.count && counts;
+    is = dense < p.count;
     for (uint64_t i = dense; i < p.count && is; i++)
         is = (p.text[i] == '1') == ((i + 1) % interval == 0);
     if (!is) {

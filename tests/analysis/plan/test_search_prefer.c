@@ -109,8 +109,8 @@ static void draw_fits(struct search *s, struct random_stream *stream)
         const unsigned pick = (unsigned)(9.0 * random_uniform(stream)); /* 0: not known */
         s->leaders[i].fit = (struct search_fit){.known = pick > 0, .draws = 64};
         s->leaders[i].fit.ratio = pick > 0 ? ratios[pick - 1] : 0.99;
-        if (i > 0 && random_uniform(stream) < 0.2) /* beyond the error, between ties */
-            s->leaders[i].as_fast_probability = 0.1;
+        if (i > 0 && random_uniform(stream) < 0.2) /* beyond the error, between ties; or just not */
+            s->leaders[i].as_fast_probability = i % 2 == 0 ? 0.1 : UNCERTAINTY_TIE_LOW;
         s->leaders[i].nearness = (enum nearness)(NEARNESS_COUNT * random_uniform(stream));
         if (i > 0 && random_uniform(stream) < 0.5) /* one step, or a step that prints alike */
             s->leaders[i].step_s =

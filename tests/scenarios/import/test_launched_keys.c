@@ -88,6 +88,9 @@ static void test_the_layout(void **state)
         {LINE "--use-megatron-fsdp --data-parallel-sharding-strategy optim_grads_params "
               "--num-distributed-optimizer-instances 4",
          {"sharding: hsdp", "shard_group: 16"}},
+        {LINE "--use-megatron-fsdp --data-parallel-sharding-strategy optim_grads_params "
+              "--num-distributed-optimizer-instances 4 --context-parallel-size 2",
+         {"dp: 32", "cp: 2", "shard_group: 16"}}, /* of dp x cp */
         {LINE "--use-torch-fsdp2 --no-gradient-accumulation-fusion", {"sharding: fsdp"}},
         {LINE "--no-gradient-accumulation-fusion", {"gradient_fusion: false"}},
         {LINE "--ddp-bucket-size 1000", {"bucket: 4000B"}},
@@ -108,6 +111,8 @@ static void test_the_layout(void **state)
          {"vpp: 2", "first_stage_layers: 2", "last_stage_layers: 4", "even_stages: false"}},
         {PIPE "--num-layers 22 --pipeline-model-parallel-layout 'Et*5|t*6|t*6|t*5L'",
          {"ends_count: true", "even_stages: false"}},
+        {PIPE "--num-layers 22 --pipeline-model-parallel-layout 'Et*6|t*6|t*5|t*5L'",
+         {"ends_count: false", "even_stages: false"}},
         {MOE "--expert-model-parallel-size 4 --tensor-model-parallel-size 2", {"ep: 4", "etp: 2"}},
         {MOE "--expert-model-parallel-size 4 --expert-tensor-parallel-size 1 "
              "--tensor-model-parallel-size 2 --moe-expert-capacity-factor 1.5",
@@ -193,6 +198,9 @@ static void test_warnings(void **state)
         {MOE "--moe-layer-freq 2", "the last of 2 layers has the experts here"},
         {MOE "--moe-shared-expert-intermediate-size 5000", "not 5000"},
         {MOE "--moe-token-dispatcher-type flex --moe-deepep-num-sms 24", "with 20 SMs"},
+        {MOE "--moe-token-dispatcher-type flex --moe-enable-deepep "
+             "--moe-expert-rank-capacity-factor 1.5",
+         "room is simulated of hybridep alone"},
         {LINE "--num-experts 8 --bf16 --expert-model-parallel-size 2", "simulated as alltoall"},
         {LINE "--num-experts 8 --bf16", "products of experts are simulated in groups"},
         {LINE "--multi-latent-attention", "the latents are simulated with their norms"},
@@ -228,7 +236,10 @@ static void test_contradictions(void **state)
         {PIPE "--pipeline-model-parallel-layout '(t'", "no list of stages"},
         {MOE "--moe-layer-freq [0,1,1]", "no list of 0 and 1 for each of 24 layers"},
         {MOE "--moe-layer-freq '[1]*12+[0]*12'", "have no keys"},
+        {MOE "--moe-layer-freq '[0,1,0]*8'", "have no keys"}, /* the first is no third layer */
+        {MOE "--moe-layer-freq '[0,1,0,1,2,1]*4'", "no list of 0 and 1"},
         {LINE "--cpu-offloading-num-layers 24", "wants fewer than all layers"},
+        {PIPE "--cpu-offloading-num-layers 4", "and no pipeline"},
         {LINE "--cp-comm-type other --context-parallel-size 2", "'other' is not simulated"},
         {LINE "--use-megatron-fsdp --data-parallel-sharding-strategy optim_grads_params "
               "--num-distributed-optimizer-instances 3",

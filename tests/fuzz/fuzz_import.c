@@ -8,6 +8,7 @@
 #include "scenarios/import/configured/nanotron.h"
 #include "scenarios/import/configured/nemo.h"
 #include "scenarios/import/failures/failure_fit.h"
+#include "scenarios/import/iterations/iteration_log.h"
 #include "scenarios/import/launched/launched_deepspeed.h"
 #include "scenarios/import/launched/launched_megatron.h"
 #include "scenarios/import/launched/launched_torchtitan.h"
@@ -294,12 +295,29 @@ static bool simumax(struct fuzzed *f)
     return peer(f, simumax_read);
 }
 
+/* Rows in order, each with a number and a time that can be; the first begins a start. */
+static bool iterations(struct fuzzed *f)
+{
+    struct iteration_log log;
+    if (!iteration_log_read(f->arena, &f->file, NULL, &log, &f->error))
+        return false;
+    CHECK(log.count > 0 && log.rows[0].first && log.format != NULL);
+    for (uint32_t i = 0; i < log.count; i++) {
+        const struct iteration *row = &log.rows[i];
+        CHECK((double)row->number <= ITERATION_MAX && (isnan(row->step_s) || row->step_s > 0.0));
+        CHECK(row->first || row->number > row[-1].number);
+        for (unsigned p = 0; p < ITERATION_PAUSES; p++)
+            CHECK(row->pauses_s[p] >= 0.0 && isfinite(row->pauses_s[p]));
+    }
+    return true;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static bool (*const readers[])(struct fuzzed *) = {
-        nccl_tests, csv,          xid,       dcgm,     slurm, topo,     nccl_topo,
-        pytorch,    pytorch_step, chakra,    mllog,    shell, megatron, torchtitan,
-        calculon,   simumax,      deepspeed, nanotron, nemo};
+        nccl_tests, csv,          xid,       dcgm,     slurm, topo,      nccl_topo,
+        pytorch,    pytorch_step, chakra,    mllog,    shell, megatron,  torchtitan,
+        calculon,   simumax,      deepspeed, nanotron, nemo,  iterations};
     struct fuzzed f = {.arena = arena_create(), .error = {""}};
     if (size > 0) {
         f.file = (struct import_file){"fuzz", arena_alloc(f.arena, size, 1), size - 1};

@@ -1,0 +1,208 @@
+/* A log row by row: starts, kept steps, pauses and goodput, counted by hand. */
+#include <math.h>
+#include <string.h>
+
+#include "analysis/watch/watch_goodput.h"
+#include "analysis/watch/watch_levels.h"
+#include "tests/test.h"
+
+static struct arena *arena;
+static struct iteration_log iterations;
+static struct watch watch;
+static struct watch_goodput goodput;
+
+static int begin(void **state)
+{
+    arena = arena_create();
+    return 0;
+}
+
+static int end(void **state)
+{
+    arena_destroy(arena);
+    return 0;
+}
+
+static void reads(const char *text, const char *format)
+{
+    const struct watch_work work = {8192.0 * 64.0, 16};
+    struct error error = {""};
+    const struct import_file file = {"log", arena_text(arena, text), strlen(text)};
+    if (!iteration_log_read(arena, &file, iteration_format_find(format), &iterations, &error) ||
+        !watch_read(arena, &iterations, work, &watch, &error))
+        fail_msg("%s", error.text);
+    watch_goodput_find(&watch, &goodput);
+}
+
+static void is(double value, double wanted)
+{
+    if (!(fabs(value - wanted) <= 1e-6 * fmax(1.0, fabs(wanted))))
+        fail_msg("%.9g, not %.9g", value, wanted);
+}
+
+#define ROW(clock, step, ms)                                                                       \
+    "[2026-11-03 " clock "] iteration " step "/ 900 | elapsed time per iteration (ms): " ms " |\n"
+
+/* Rows of 10 steps of 2 s; a save of 5 s; the run dies behind step 40 and goes on behind 25.
+ *
+ *   10:00:00  first line: 60 s to the first step
+ *   10:01:30  step 10: 30 s for 10 steps, 10 s more than the others: startup
+ *   10:01:50  step 20
+ *   10:02:15  step 30: 20 s, and the save before it 5 s
+ *   10:02:38  step 40: 20 s, and 3 s of nothing that is told
+ *   10:12:48  step 30 again, of 5 steps: 10 s; 600 s before it, of which the load is 8 s
+ *   10:13:08  step 40
+ *   10:13:28  step 50
+ */
+static void test_by_hand(void **state)
+{
+    reads("[2026-11-03 10:00:00] a first line\n" ROW("10:01:30", "10", "3000.0")
+              ROW("10:01:50", "20", "2000.0") "    save-checkpoint ......: (4000.0, 5000.0)\n" ROW(
+                  "10:02:15", "30", "2000.0")
+                  ROW("10:02:38", "40",
+                      "2000.0") "successfully loaded checkpoint from /c at iteration 25\n"
+                                "    load-checkpoint ......: (7000.0, 8000.0)\n" ROW("10:12:48",
+                                                                                     "30", "2000.0")
+                                    ROW("10:13:08", "40", "2000.0") ROW("10:13:28", "50", "2000.0"),
+          "megatron");
+    assert_true(watch.clocked && watch.source == WATCH_TOLD);
+    assert_int_equal(watch.start_count, 2);
+    is(watch.starts[0].base, 0.0);
+    is(watch.starts[1].base, 25.0);
+    is(watch.starts[1].repeated, 15.0);
+    is(watch.starts[1].between_s, 600.0);
+    is(watch.rows[4].steps, 5.0);
+    is(watch.rows[2].kept_ratio, 0.5);
+    is(watch.rows[3].kept_ratio, 0.0);
+    assert_int_equal(watch.steady_count, 5);
+    is(goodput.wall_s, 808.0);
+    is(goodput.productive_s, 20.0 + 20.0 + 10.0 + 10.0 + 20.0 + 20.0);
+    is(goodput.wasted_s, 10.0 + 20.0);
+    is(goodput.startup_s, 60.0 + 10.0);
+    is(goodput.recovery_s, 592.0);
+    is(goodput.pauses_s[ITERATION_SAVE], 5.0);
+    is(goodput.pauses_s[ITERATION_LOAD], 8.0);
+    assert_true(isnan(goodput.pauses_s[ITERATION_EVALUATION]));
+    is(goodput.other_s, 3.0);
+    is(goodput.kept_steps, 50.0);
+    is(goodput.repeated_steps, 15.0);
+    /* 20 + 25 + 23 + 20 + 20 s, less 5 s that are told, over 100 s */
+    is(watch.clock_ratio, 1.03);
+}
+
+/* A start that dies before it has passed what it repeats: what it trained is lost, too. */
+static void test_restarts_in_restarts(void **state)
+{
+    reads("step,seconds\n1,2\n2,1\n3,1\n4,1\n5,1\n3,4\n4,1\n3,2\n4,1\n5,1\n6,1\n", "csv");
+    assert_int_equal(watch.start_count, 3);
+    is(watch.starts[1].repeated, 3.0);
+    is(watch.starts[2].repeated, 2.0);
+    is(goodput.kept_steps, 6.0);
+    is(goodput.repeated_steps, 5.0);
+    is(goodput.productive_s, 1.0 + 1.0 + 4.0);
+    is(goodput.wasted_s, 3.0 + 2.0);
+    is(goodput.startup_s, 1.0 + 3.0 + 1.0);
+    is(goodput.wall_s, 16.0);
+    assert_true(isnan(goodput.recovery_s) && isnan(goodput.other_s) && !watch.clocked);
+    assert_true(isnan(watch.starts[1].between_s) && isnan(watch.clock_ratio));
+}
+
+/* 64 sequences of 8192 tokens on 16 GPUs at 4096 tokens a second each: 8 s a step. */
+static void test_rate(void **state)
+{
+    reads("step: 10  loss: 1  tps: 4,096\n"
+          "Finished saving the checkpoint in 16.0 seconds.\n"
+          "step: 20  loss: 1  tps: 2,048\nstep: 30  loss: 1  tps: 4,096\n",
+          "torchtitan");
+    assert_true(watch.source == WATCH_RATE);
+    is(watch.rows[0].step_s, 8.0);
+    is(watch.rows[1].whole_s, 160.0);
+    is(watch.rows[1].step_s, 14.4); /* the save is inside of its 160 s */
+    is(watch.rows[2].step_s, 8.0);
+    is(goodput.pauses_s[ITERATION_SAVE], 16.0);
+    is(goodput.wall_s, 320.0);
+}
+
+/* Without times: 40 s for 4 steps, then 10 s for one; the first row tells none. */
+static void test_clock(void **state)
+{
+    reads("step,at\n2,100\n6,140\n7,150\n9,1000\n", "csv");
+    assert_true(watch.source == WATCH_CLOCK && watch.clocked);
+    assert_true(isnan(watch.rows[0].step_s));
+    is(watch.rows[1].step_s, 10.0);
+    is(watch.rows[2].step_s, 10.0);
+    is(watch.rows[3].step_s, 425.0);
+    assert_int_equal(watch.steady_count, 3);
+    is(goodput.productive_s, 900.0);
+    is(goodput.wall_s, 900.0);
+}
+
+/* A clock that goes back is none; a row alone is steady all the same. */
+static void test_no_clock(void **state)
+{
+    reads("step,seconds,at\n1,2,100\n2,2,90\n", "csv");
+    assert_false(watch.clocked);
+    is(goodput.wall_s, 4.0);
+    reads("step,seconds\n7,2\n", "csv");
+    assert_int_equal(watch.steady_count, 1);
+    is(goodput.kept_steps, 1.0);
+}
+
+static void test_no_time(void **state)
+{
+    struct error error = {""};
+    static char text[] = "step,at\n1,100\n2,\n1,300\n";
+    const struct import_file file = {"log", text, sizeof text - 1};
+    assert_true(iteration_log_read(arena, &file, NULL, &iterations, &error));
+    assert_false(watch_read(arena, &iterations, (struct watch_work){1.0, 1}, &watch, &error));
+    assert_non_null(strstr(error.text, "it tells no time of a step"));
+}
+
+/* Twenty steps: MAD 0.1, median 3.0: (3.6 - 3.0) 0.6745 / 0.1 = 4.0 is slow, 3.5 of it is not. */
+static void test_slow(void **state)
+{
+    static const double times_s[] = {2.9, 3.1, 2.9, 3.1, 3.0, 2.9, 3.1, 3.0, 3.6, 2.9,
+                                     3.1, 2.9, 3.1, 3.0, 2.9, 3.1, 3.5, 3.0, 2.9};
+    struct watch_levels levels;
+    const char *text = "step,seconds\n0,9\n";
+    for (unsigned i = 0; i < sizeof times_s / sizeof times_s[0]; i++)
+        text = arena_format(arena, "%s%u,%g\n", text, i + 1, times_s[i]);
+    reads(text, "csv");
+    watch_levels_find(arena, &watch, 4, &levels);
+    assert_int_equal(levels.level_count, 1);
+    assert_int_equal(levels.slow_count, 1);
+    assert_int_equal(levels.slow[0].row, 9);
+    is(levels.slow[0].score, 0.6 * 0.6745 / 0.1);
+    is(levels.slow[0].lost_s, 0.6);
+    is(levels.all.p50_s, 3.0);
+    assert_int_equal(levels.window_count, 4);
+    assert_int_equal(levels.windows[0].rows + levels.windows[1].rows + levels.windows[2].rows +
+                         levels.windows[3].rows,
+                     19);
+    is(levels.windows[0].p50_s, 3.0); /* 2.9 3.1 2.9 3.1 */
+    assert_int_equal(levels.windows[0].first, 1);
+    assert_int_equal(levels.windows[3].last, 19);
+}
+
+/* All alike but one: the mean deviation is 1 / 12, and 1 of 1.2533 / 12 is 9.57. */
+static void test_slow_of_equals(void **state)
+{
+    struct watch_levels levels;
+    reads("step,seconds\n0,2\n1,2\n2,2\n3,2\n4,2\n5,3\n6,2\n7,2\n8,2\n9,2\n10,2\n11,2\n12,2\n",
+          "csv");
+    watch_levels_find(arena, &watch, 1, &levels);
+    assert_int_equal(levels.slow_count, 1);
+    is(levels.slow[0].score, 12.0 / 1.253314);
+    assert_int_equal(iterations.rows[levels.slow[0].row].number, 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_by_hand),  cmocka_unit_test(test_restarts_in_restarts),
+        cmocka_unit_test(test_rate),     cmocka_unit_test(test_clock),
+        cmocka_unit_test(test_no_clock), cmocka_unit_test(test_no_time),
+        cmocka_unit_test(test_slow),     cmocka_unit_test(test_slow_of_equals),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}

@@ -13,7 +13,7 @@
 
 static const char head[] = "- arguments -", foot[] = "- end of arguments -";
 enum {
-    NAME_FULL = 47 /* letters of a name from which on there are no dots */
+    NAME_FULL = 48 /* letters of a name from which on there are no dots */
 };
 
 bool launched_is_log(const struct import_file *file)

@@ -63,6 +63,9 @@ static void test_options(void **state)
         {LINE "--parallelism.data_parallel_replicate_degree 64 "
               "--parallelism.data_parallel_shard_degree 1",
          {"sharding: zero-0", "dp: 64"}},
+        {LINE "--parallelism.data_parallel_replicate_degree 32 "
+              "--parallelism.data_parallel_shard_degree 1 --parallelism.context_parallel_degree 2",
+         {"sharding: hsdp", "shard_group: 2", "dp: 32"}}, /* over context ranks */
         {LINE "--parallelism.data_parallel_replicate_degree 4 "
               "--parallelism.context_parallel_degree 2 "
               "--parallelism.context_parallel_rotate_method alltoall",

@@ -70,6 +70,8 @@ static void test_counts_that_go_on(void **state)
     mllog_case_event(421, "block_start", "null", "\"samples_count\": 6912");
     mllog_case_event(470, "block_stop", "null", "\"samples_count\": 6912");
     mllog_case_event(470, "block_start", "null", "\"samples_count\": 6912");
+    mllog_case_event(500, "block_stop", "null", "\"samples_count\": 8640"); /* one and a half */
+    mllog_case_event(500, "block_start", "null", "\"samples_count\": 8640");
     mllog_case_sound();
     mllog_case_step_is(MLLOG_BLOCKS, 15.0, 3);
     assert_int_equal(mllog_case.log.blocks.halves, 1);
@@ -152,6 +154,10 @@ static void test_what_is_cut_or_joined(void **state)
     mllog_case_begin_run("\"llama31_8b\"", "32");
     mllog_case_event(310, "submission_benchmark", "\"gpt3\"", "");
     mllog_case_refused("result.txt:9: submission_benchmark is gpt3 here and not that of line 4");
+    mllog_case_begin_run("\"llama31_8b\"", "32");
+    mllog_case_event(299.5, "eval_start", "null", ""); /* clocks of two processes */
+    mllog_case_event(310, "tracked_stats", "{\"throughput\": 64}", "");
+    mllog_case_sound();
     mllog_case_begin_run("\"llama31_8b\"", "32");
     mllog_case_event(298.5, "block_start", "null", "");
     mllog_case_refused("result.txt:9: time_ms goes back by 1.5 s against line 7");

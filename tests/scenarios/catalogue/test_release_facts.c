@@ -54,7 +54,8 @@ static struct scenario *run(const char *facts, const char *gpu, const char *prec
     path_of("software", path);
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
-    fprintf(file, "mine:\n  doc: \"of a test\"\n  launch: 1us\n  history:\n%s", facts);
+    fprintf(file, "mine:\n  doc: \"of a test\"\n  launch: 1us\n  interleaves: true\n  history:\n%s",
+            facts);
     fclose(file);
     snprintf(text, sizeof text,
              "cluster: {gpu: %s, gpus: 8}\nmodel: {preset: qwen3-30b-a3b, shared_experts: 1}\n"
@@ -124,7 +125,8 @@ static void the_fact_that_sets_less_is_left_out(void **state)
 /* A fact that sets what nothing can take is an error at its place, whoever wrote the catalogue. */
 static void what_cannot_be_set_is_an_error(void **state)
 {
-    static const char *const sets[] = {"nothing: 1", "tp: 4", "dispatch: carrier-pigeon"};
+    static const char *const sets[] = {"nothing: 1", "tp: 4", "dispatch: carrier-pigeon",
+                                       "sharding: deepep"};
     for (unsigned i = 0; i < COUNT(sets); i++) {
         char facts[256], words[256];
         snprintf(facts, sizeof facts, FACT("2025-01", "%s"), sets[i]);
@@ -134,7 +136,7 @@ static void what_cannot_be_set_is_an_error(void **state)
                  sets[i]);
         struct scenario *s = run(facts, "h100-80gb-sxm", "bf16", "", "");
         assert_int_equal(s->diagnostics.error_count, 1);
-        assert_int_equal(s->diagnostics.problems[0].line, 5);
+        assert_int_equal(s->diagnostics.problems[0].line, 6);
         assert_string_equal(s->diagnostics.problems[0].text, words);
         scenario_destroy(s);
     }

@@ -107,6 +107,15 @@ static void test_restarts_in_restarts(void **state)
     assert_true(isnan(watch.starts[1].between_s) && isnan(watch.clock_ratio));
 }
 
+/* The last start goes back before the one ahead of it: of the first only two steps are left. */
+static void test_back_further(void **state)
+{
+    reads("step,seconds\n1,1\n2,1\n3,1\n4,1\n5,1\n5,2\n6,1\n3,1\n4,1\n", "csv");
+    assert_int_equal(watch.start_count, 3);
+    is(goodput.kept_steps, 4.0);
+    is(goodput.repeated_steps, 5.0);
+}
+
 /* 64 sequences of 8192 tokens on 16 GPUs at 4096 tokens a second each: 8 s a step. */
 static void test_rate(void **state)
 {
@@ -199,10 +208,11 @@ static void test_slow_of_equals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand),  cmocka_unit_test(test_restarts_in_restarts),
-        cmocka_unit_test(test_rate),     cmocka_unit_test(test_clock),
-        cmocka_unit_test(test_no_clock), cmocka_unit_test(test_no_time),
-        cmocka_unit_test(test_slow),     cmocka_unit_test(test_slow_of_equals),
+        cmocka_unit_test(test_by_hand),        cmocka_unit_test(test_restarts_in_restarts),
+        cmocka_unit_test(test_back_further),   cmocka_unit_test(test_rate),
+        cmocka_unit_test(test_clock),          cmocka_unit_test(test_no_clock),
+        cmocka_unit_test(test_no_time),        cmocka_unit_test(test_slow),
+        cmocka_unit_test(test_slow_of_equals),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

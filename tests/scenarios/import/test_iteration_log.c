@@ -122,6 +122,17 @@ static void test_restarts(void **state)
     assert_true(iterations.rows[5].first && iterations.rows[5].loaded == 85.0); /* it did not */
 }
 
+/* What stands again behind a load was trained again, whatever rank prints it now. */
+static void test_same_step_again(void **state)
+{
+    reads("3: iteration 10/ 20 | elapsed time per iteration (ms): 1000.0 |\n"
+          "0: successfully loaded checkpoint from /c at iteration 5\n"
+          "7: iteration 10/ 20 | elapsed time per iteration (ms): 1000.0 |\n",
+          "megatron", 2);
+    assert_true(iterations.rows[1].first && iterations.rows[1].loaded == 5.0);
+    assert_int_equal(iterations.repeated, 0);
+}
+
 static void test_torchtitan(void **state)
 {
     reads("[rank0]:[titan] 2026-11-03 04:05:06,250 - root - INFO - Training starts at step 1.\n"
@@ -312,13 +323,14 @@ static void test_prefixes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_megatron), cmocka_unit_test(test_seconds_of_deepspeed),
-        cmocka_unit_test(test_restarts), cmocka_unit_test(test_torchtitan),
-        cmocka_unit_test(test_nemo),     cmocka_unit_test(test_progress_bars),
-        cmocka_unit_test(test_mllog),    cmocka_unit_test(test_blocks_of_mllog),
-        cmocka_unit_test(test_tables),   cmocka_unit_test(test_refused_tables),
-        cmocka_unit_test(test_no_log),   cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_most),     cmocka_unit_test(test_prefixes),
+        cmocka_unit_test(test_megatron),        cmocka_unit_test(test_seconds_of_deepspeed),
+        cmocka_unit_test(test_restarts),        cmocka_unit_test(test_same_step_again),
+        cmocka_unit_test(test_torchtitan),      cmocka_unit_test(test_nemo),
+        cmocka_unit_test(test_progress_bars),   cmocka_unit_test(test_mllog),
+        cmocka_unit_test(test_blocks_of_mllog), cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_refused_tables),  cmocka_unit_test(test_no_log),
+        cmocka_unit_test(test_damaged),         cmocka_unit_test(test_most),
+        cmocka_unit_test(test_prefixes),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -19,22 +19,6 @@ struct simulating {
     struct trace_exchange last[PHASE_COUNT];
 };
 
-static enum span_kind kind_of(const struct op_kernel *kernel)
-{
-    static const struct {
-        const char *word;
-        enum span_kind kind;
-    } words[] = {{"gradient norm", SPAN_OPTIMIZER}, /* beside "norm gradient", of a layer */
-                 {"optimizer", SPAN_OPTIMIZER},
-                 {"norm", SPAN_NORM}};
-    if (kernel->flops > 0.0)
-        return strstr(kernel->name, "attention") != NULL ? SPAN_ATTENTION : SPAN_GEMM;
-    for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strstr(kernel->name, words[i].word) != NULL)
-            return words[i].kind;
-    return SPAN_ELEMENTWISE;
-}
-
 /* Recomputation is forward work during the backward half; behind both stand gradients and the
  * optimizer, whose kernels frameworks launch as it suits them. */
 static enum span_direction during(enum phase phase)
@@ -122,8 +106,8 @@ static void add_compute(struct simulating *s, const struct op_times *at)
     for (uint32_t i = 0; sum_s > 0.0 && i < cost->kernel_count; i++) {
         const double from = done_s / sum_s;
         done_s += kernels[i].gpu_s;
-        add(s, kind_of(&kernels[i]), kernels[i].name, kernels[i].flops, at->begin_s + from * took_s,
-            at->begin_s + done_s / sum_s * took_s);
+        add(s, span_kind_of_simulated(kernels[i].name, kernels[i].flops), kernels[i].name,
+            kernels[i].flops, at->begin_s + from * took_s, at->begin_s + done_s / sum_s * took_s);
     }
 }
 

@@ -2,29 +2,42 @@
 
 #include "analysis/command/exchange/export_arguments.h"
 #include "analysis/command/exchange/export_picture.h"
+#include "analysis/command/exchange/format_kind.h"
 #include "analysis/command/line/command.h"
 #include "analysis/command/line/load.h"
-#include "analysis/exchange/export/export.h"
 #include "analysis/exchange/launch/launch.h"
 #include "analysis/output/terminal/output.h"
 #include "analysis/output/terminal/session.h"
 #include "analysis/output/text/format.h"
 #include "analysis/record/database/restore.h"
 #include "analysis/tell/json/json.h"
-#include "scenarios/language/names.h"
 
-/* What each option goes with. */
-static const char *wants(const char *option)
+/* What an option goes with: formats, by their rows. */
+static const char *wants(const char *option, char *out, size_t size)
 {
-    static const char *const rows[][2] = {{"--set", "--launch and a scenario"},
-                                          {"--catalogue", "--launch"},
-                                          {"--json", "--launch; --format csv is for programs too"},
-                                          {"--rank", "--format chrome"},
-                                          {"--table", "--format csv"}};
-    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(rows[i][0], option) == 0)
-            return rows[i][1];
-    return "another kind of output";
+    size_t used = 0;
+    if (strcmp(option, "--set") == 0)
+        return "--launch and a scenario";
+    if (strcmp(option, "--json") == 0)
+        return "--launch; --format csv is for programs too";
+    if (strcmp(option, "--catalogue") == 0)
+        used = (size_t)snprintf(out, size, "--launch");
+    for (unsigned i = 0; format_names[i] != NULL && used < size; i++)
+        for (const char *const *takes = format_kinds[i]->takes; *takes != NULL; takes++)
+            if (strcmp(*takes, option) == 0)
+                used += (size_t)snprintf(out + used, size - used, "%s%s",
+                                         used > 0 ? " or --format " : "--format ", format_names[i]);
+    return used > 0 ? out : "another kind of output";
+}
+
+/* The options of a format, and --format itself. */
+static const char *stray_of_format(const struct export_arguments *a)
+{
+    const char *fit[OPTION_MAX] = {"--format"};
+    unsigned count = 1;
+    for (const char *const *takes = format_kinds[a->format]->takes; *takes != NULL; takes++)
+        fit[count++] = *takes;
+    return arguments_stray(&a->line, fit);
 }
 
 /* Does the line ask for what does not go with the rest of it? Tells on notes. */
@@ -32,21 +45,18 @@ static bool sound_line(const struct export_arguments *a, FILE *notes)
 {
     static const char *const launch[] = {"--launch", "--set",    "--catalogue",
                                          "--json",   "--output", NULL},
-                             *const picture[] = {"--svg", "--output", NULL},
-                             *const of_formats[][4] = {
-                                 [EXPORT_CHROME] = {"--format", "--output", "--rank", NULL},
-                                 [EXPORT_CSV] = {"--format", "--output", "--table", NULL},
-                                 [EXPORT_SVG] = {"--format", "--output", NULL},
-                                 [EXPORT_FAILURES] = {"--format", "--output", NULL}};
-    const char *stray = arguments_stray(&a->line, a->has_launch    ? launch
-                                                  : a->has_picture ? picture
-                                                                   : of_formats[a->format]);
+                             *const picture[] = {"--svg", "--output", NULL};
+    char formats[OPTION_DOC_BYTES];
+    const char *stray = a->has_launch    ? arguments_stray(&a->line, launch)
+                        : a->has_picture ? arguments_stray(&a->line, picture)
+                                         : stray_of_format(a);
     if (stray != NULL && a->has_launch)
         fprintf(notes, "orrery export: --launch writes a script: leave out %s\n", stray);
     else if (stray != NULL && a->has_picture)
         fprintf(notes, "orrery export: --svg draws one picture: leave out %s\n", stray);
     else if (stray != NULL)
-        fprintf(notes, "orrery export: %s goes with %s\n", stray, wants(stray));
+        fprintf(notes, "orrery export: %s goes with %s\n", stray,
+                wants(stray, formats, sizeof formats));
     return stray == NULL;
 }
 
@@ -140,21 +150,20 @@ static int export_launch(const struct export_arguments *arguments, struct sessio
     return code;
 }
 
-static const char *const format_names[] = {"chrome", "csv", "svg", "failures", NULL};
-
 #define ARGUMENTS struct export_arguments
 static const struct option options[] = {
     {"--format", OPTION_CHOICE, FIELD(format), "FORMAT", format_names,
-     "chrome: trace events for ui.perfetto.dev; csv: one table or view; svg: as --svg gantt; "
-     "failures: the failures of weeks, as `law: trace` reads them; what must stand beside the "
-     "trace is said on stderr"},
+#define X(name, doc) #name ": " doc "; "
+#include "analysis/command/exchange/format_list.h"
+#undef X
+     "chrome unless it is said"},
     {"--svg", OPTION_CHOICE, FIELD_GIVEN(picture, has_picture), "PICTURE", picture_names,
      "a picture: the pipeline, memory of the stages, where the step goes, layouts by memory and "
      "speed (of a study), the curve of a study, kernels under the roof, which hardware matters, "
      "the machine"},
     {"--table", OPTION_TEXT, FIELD(table), "NAME", NULL, "the table or view for csv (slice)"},
     {"--rank", OPTION_COUNT, FIELD_GIVEN(rank, has_rank), "N", NULL,
-     "only this rank in a chrome trace, instead of one of each class"},
+     "chrome: only this rank, instead of one of each class; kineto: instead of all"},
     {"--launch", OPTION_CHOICE, FIELD_GIVEN(launch, has_launch), "FRAMEWORK", launch_names,
      "print the script that starts this layout, with sbatch or by hand; FILE may then be a "
      "scenario"},
@@ -165,72 +174,21 @@ static const struct option options[] = {
     {"--output", OPTION_OUTPUT, FIELD(output), "FILE", NULL, "write to FILE instead of stdout"},
     OPTION_END};
 
-static bool known_table(struct query *query, const char *table, FILE *notes)
-{
-    if (query_knows(query, table))
-        return true;
-    const char *nearest = names_nearest(table, query_objects(query));
-    fprintf(notes, "orrery export: no table or view '%s'", format_shown(table).s);
-    if (nearest != NULL) {
-        fprintf(notes, "; did you mean '%s'?\n", nearest);
-        return false;
-    }
-    fputs("; there are:", notes);
-    for (unsigned i = 0; i < query_objects(query).count; i++)
-        fprintf(notes, " %s", query_objects(query).names[i]);
-    fputc('\n', notes);
-    return false;
-}
-
-static int write_format(const struct export_arguments *arguments, struct query *query, FILE *out,
-                        FILE *notes)
+static int write_picture(const struct exporting *e, FILE *out)
 {
     struct error error = {""};
-    bool good;
-    if (arguments->has_picture) {
-        good = export_picture(arguments, query, arguments->picture, out, &error);
-    } else if (arguments->format == EXPORT_CSV) {
-        const char *table = arguments->table != NULL ? arguments->table : "slice";
-        if (!known_table(query, table, notes))
-            return EXIT_USAGE;
-        good = export_csv(query, table, out, &error);
-    } else if (arguments->format == EXPORT_SVG) {
-        good = export_picture(arguments, query, PICTURE_gantt, out, &error);
-    } else if (arguments->format == EXPORT_FAILURES) {
-        good = export_trace(query, out, &error) && export_trace_beside(query, notes, &error);
-    } else {
-        good =
-            export_chrome(query, arguments->has_rank ? (int64_t)arguments->rank : -1, out, &error);
-    }
-    if (!good)
-        fprintf(notes, "orrery export: %s\n", error.text);
-    return good ? EXIT_OK : EXIT_TROUBLE;
+    return format_done(
+        e, export_picture(e->arguments, e->query, e->arguments->picture, out, &error), &error);
 }
 
-static enum output_kind kind_of(const struct export_arguments *arguments)
+static int write_output(const struct exporting *e)
 {
-    static const enum output_kind of_formats[] = {[EXPORT_CHROME] = OUTPUT_CHROME,
-                                                  [EXPORT_CSV] = OUTPUT_CSV,
-                                                  [EXPORT_SVG] = OUTPUT_PICTURE,
-                                                  [EXPORT_FAILURES] = OUTPUT_CSV};
-    return arguments->has_picture ? OUTPUT_PICTURE : of_formats[arguments->format];
-}
-
-static int write_file(const struct export_arguments *arguments, struct query *query,
-                      struct session *session)
-{
-    struct output output;
-    struct error error = {""};
-    if (!output_begin(&output, session, arguments->output, kind_of(arguments), &error)) {
-        fprintf(session->notes, "orrery export: %s\n", error.text);
-        return EXIT_TROUBLE;
-    }
-    int code = write_format(arguments, query, output.out, session->notes);
-    if (!output_end(&output, session, code == EXIT_OK, &error)) {
-        fprintf(session->notes, "orrery export: %s\n", error.text);
-        return EXIT_TROUBLE;
-    }
-    return code;
+    const struct export_arguments *a = e->arguments;
+    const struct format_kind *kind = format_kinds[a->format];
+    if (a->has_picture)
+        return format_write(e, OUTPUT_PICTURE, a->output, write_picture);
+    return kind->write_all != NULL ? kind->write_all(e)
+                                   : format_write(e, kind->written, a->output, kind->write);
 }
 
 static bool take_unfit(void *context, const struct query_row *row, struct error *error)
@@ -285,9 +243,7 @@ static int run(const void *line, struct session *session)
                 arguments->line.positional[0]);
     }
     note_unfit(query, arguments->line.positional[0], session->notes);
-    int code = arguments->output != NULL
-                   ? write_file(arguments, query, session)
-                   : write_format(arguments, query, session->out, session->notes);
+    const int code = write_output(&(struct exporting){arguments, session, query});
     query_close(query);
     return code;
 }
@@ -295,8 +251,8 @@ static int run(const void *line, struct session *session)
 const struct command command_export = {
     .head = {.name = "export",
              .doc =
-                 "writes a results database as a Chrome trace, a picture, CSV or a failure trace; "
-                 "or its layout as a launch script"},
+                 "writes a results database as traces, a picture, CSV or a failure trace; or its "
+                 "layout as a launch script"},
     .positional = "FILE",
     .options = options,
     .bytes = sizeof(struct export_arguments),

@@ -6,10 +6,9 @@
 #include "analysis/exchange/export/picture.h"
 
 enum export_format {
-    EXPORT_CHROME,
-    EXPORT_CSV,
-    EXPORT_SVG,
-    EXPORT_FAILURES
+#define X(name, doc) EXPORT_##name,
+#include "analysis/command/exchange/format_list.h"
+#undef X
 };
 struct export_arguments {
     struct arguments line;

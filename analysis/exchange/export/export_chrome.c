@@ -19,30 +19,11 @@ struct chrome {
     unsigned depth;
 };
 
-static void write_string(FILE *out, const char *text, unsigned bytes)
-{
-    fputc('"', out);
-    for (unsigned i = 0; i < bytes;) {
-        const unsigned char *s = (const unsigned char *)text + i;
-        unsigned length = utf8_length(s, bytes - i);
-        if (length == 0)
-            fputs("\\ufffd", out);
-        else if (*s == '"' || *s == '\\')
-            fprintf(out, "\\%c", *s);
-        else if (*s < 0x20 || *s == 0x7f)
-            fprintf(out, "\\u%04x", *s);
-        else
-            fwrite(s, 1, length, out);
-        i += length > 0 ? length : 1;
-    }
-    fputc('"', out);
-}
-
 static void write_text(FILE *out, const struct query_row *row, unsigned column)
 {
     unsigned bytes;
     const char *text = query_text(row, column, &bytes);
-    write_string(out, text, bytes);
+    utf8_write_json(out, text, bytes);
 }
 
 static void next_event(struct chrome *c)

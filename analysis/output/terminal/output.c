@@ -25,6 +25,7 @@ static const struct {
     [OUTPUT_PICTURE] = {"<svg ", "an SVG picture"},
     [OUTPUT_PAGE] = {"<!doctype html", "an HTML page"},
     [OUTPUT_CHROME] = {"{\"displayTimeUnit\":", "a trace of Chrome's kind"},
+    [OUTPUT_KINETO] = {"{\"generator\":\"orrery\",\"schemaVersion\":", "a trace that Orrery wrote"},
     [OUTPUT_CSV] = {"", "a CSV table"},
     [OUTPUT_SHAPES] = {"# Kernels of ", "a list of kernels"},
     [OUTPUT_SCENARIO] = {"# Scenario of a launch", "a scenario of a launch"},

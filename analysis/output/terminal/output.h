@@ -21,6 +21,7 @@ enum output_kind {
     OUTPUT_PICTURE,  /* SVG */
     OUTPUT_PAGE,     /* HTML */
     OUTPUT_CHROME,   /* trace events */
+    OUTPUT_KINETO,   /* of one rank, as PyTorch's profiler writes it */
     OUTPUT_CSV,      /* a line of column names first */
     OUTPUT_SHAPES,   /* kernels to measure */
     OUTPUT_SCRIPT,   /* for bash */

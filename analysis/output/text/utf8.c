@@ -14,3 +14,22 @@ unsigned utf8_length(const unsigned char *s, unsigned left)
     bool outside = (s[0] == 0xed && s[1] >= 0xa0) || (s[0] == 0xf4 && s[1] >= 0x90);
     return overlong || outside ? 0 : length;
 }
+
+void utf8_write_json(FILE *out, const char *text, unsigned bytes)
+{
+    fputc('"', out);
+    for (unsigned i = 0; i < bytes;) {
+        const unsigned char *s = (const unsigned char *)text + i;
+        unsigned length = utf8_length(s, bytes - i);
+        if (length == 0)
+            fputs("\\ufffd", out);
+        else if (*s == '"' || *s == '\\')
+            fprintf(out, "\\%c", *s);
+        else if (*s < 0x20 || *s == 0x7f)
+            fprintf(out, "\\u%04x", *s);
+        else
+            fwrite(s, 1, length, out);
+        i += length > 0 ? length : 1;
+    }
+    fputc('"', out);
+}

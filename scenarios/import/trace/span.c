@@ -33,6 +33,13 @@ struct span_word {
  * data between GPUs stands first, then what is told by its library; words of whole groups of
  * kernels stand behind those of their exceptions. */
 static const struct span_word words[] = {
+    /* traces that this program writes */
+    {"orrery::gemm", SPAN_GEMM},
+    {"orrery::moegemm", SPAN_GEMM},
+    {"orrery::attention", SPAN_ATTENTION},
+    {"orrery::norm", SPAN_NORM},
+    {"orrery::elementwise", SPAN_ELEMENTWISE},
+    {"orrery::optimizer", SPAN_OPTIMIZER},
     /* compute that names a collective */
     {"getdispatchlayout", SPAN_ELEMENTWISE},
     {"blockallreduce", SPAN_ELEMENTWISE},
@@ -289,6 +296,17 @@ const struct span_told *span_told(struct span_names *names, const char *name)
         *told = (struct span_told){name, span_kind_of_kernel(name), span_direction_of_kernel(name),
                                    span_role_of_kernel(name)};
     return told;
+}
+
+enum span_kind span_kind_of_simulated(const char *name, double flops)
+{
+    static const struct span_word simulated[] = {
+        {"gradient norm", SPAN_OPTIMIZER}, /* beside "norm gradient", of a layer */
+        {"optimizer", SPAN_OPTIMIZER},
+        {"norm", SPAN_NORM}};
+    if (flops > 0.0)
+        return strstr(name, "attention") != NULL ? SPAN_ATTENTION : SPAN_GEMM;
+    return kind_by(simulated, COUNT(simulated), name, SPAN_ELEMENTWISE);
 }
 
 enum span_kind span_kind_of_operation(const char *operation)

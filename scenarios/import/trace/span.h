@@ -84,6 +84,8 @@ const struct span_told *span_told(struct span_names *names, const char *name);
 enum span_kind span_kind_of_kernel(const char *name);
 enum span_direction span_direction_of_kernel(const char *name);
 enum span_role span_role_of_kernel(const char *name); /* SPAN_DENSE: no name tells it */
+/* Of a kernel of this program's own, which is simulated, by its name and its FLOPs. */
+enum span_kind span_kind_of_simulated(const char *name, double flops);
 /* Of a collective by its operation ("all_reduce", "send"). */
 enum span_kind span_kind_of_operation(const char *operation);
 

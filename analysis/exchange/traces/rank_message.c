@@ -8,7 +8,7 @@
 /* Names of NCCL's device functions are those of its host functions; an all-to-all and messages are
  * sends and receives (NVIDIA/nccl src/device/generate.py; PyTorch's all_to_all_single calls
  * ncclSend and ncclRecv). */
-static const struct words {
+static const struct transfer_words {
     const char *collective, *kernel;
 } words[] = {
     [COMM_ALL_REDUCE] = {"allreduce", "ncclDevKernel_AllReduce_Sum"},
@@ -67,7 +67,7 @@ void rank_message_of(const struct configuration *c, const struct layout *layout,
     const struct transfer *transfer = &program->transfers[op->cost];
     const uint32_t index = layout_group_of(layout, rank, (enum stream)op->stream);
     CHECK(op->kind != OP_COMPUTE && index != GROUP_NONE);
-    const struct words *w = &words[transfer->op];
+    const struct transfer_words *w = &words[transfer->op];
     *out = (struct rank_message){.collective = op->kind == OP_RECV ? "recv" : w->collective,
                                  .kernel = w->kernel,
                                  .group = layout_group(layout, index),

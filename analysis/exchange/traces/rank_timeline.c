@@ -10,7 +10,7 @@
 
 #define AGAIN "simulate it again: orrery run SCENARIO --detail op"
 
-struct reading {
+struct timeline_reading {
     struct rank_timeline *t;
     const char *stream_name; /* of the rows under way */
     enum stream stream;
@@ -121,7 +121,7 @@ static bool differs(const struct rank_timeline *t, struct error *error)
 }
 
 /* The stream of that name begins. */
-static bool begin_stream(struct reading *r, const char *name)
+static bool begin_stream(struct timeline_reading *r, const char *name)
 {
     for (unsigned stream = 0; stream < STREAM_COUNT; stream++)
         if (strcmp(stream_names[stream], name) == 0) {
@@ -136,7 +136,7 @@ static bool begin_stream(struct reading *r, const char *name)
 /* Columns: 0 stream, 1 ts, 2 dur, 3 wait, 4 name; streams together, of each in the order of ops. */
 static bool take_slice(void *context, const struct query_row *row, struct error *error)
 {
-    struct reading *r = context;
+    struct timeline_reading *r = context;
     const struct program *p = r->t->program;
     const int64_t ts = query_integer(row, 1), dur = query_integer(row, 2);
     const int64_t wait = query_integer(row, 3);
@@ -158,7 +158,7 @@ static bool take_slice(void *context, const struct query_row *row, struct error 
 /* Columns: 0 when compute that waited for the host began, in order. */
 static bool take_launch(void *context, const struct query_row *row, struct error *error)
 {
-    struct reading *r = context;
+    struct timeline_reading *r = context;
     const struct program *p = r->t->program;
     const int64_t at = query_integer(row, 0);
     (void)error;
@@ -185,7 +185,7 @@ bool rank_timeline_read(struct rank_timeline *t, uint32_t rank, struct error *er
     const uint32_t rank_class = t->class_of[rank];
     const struct rank_rows rows = t->rows[rank_class];
     const int64_t values[] = {rank_class, rows.first_id, rows.last_id};
-    struct reading r = {.t = t};
+    struct timeline_reading r = {.t = t};
     t->rank = rank;
     t->program = t->lowered.programs[t->lowered.program_of_rank[rank]];
     if (rank_class == t->read_class)

@@ -2,7 +2,7 @@
 
 #include "analysis/command/exchange/export_arguments.h"
 #include "analysis/command/exchange/export_picture.h"
-#include "analysis/command/exchange/format_kind.h"
+#include "analysis/command/exchange/format_write.h"
 #include "analysis/command/line/command.h"
 #include "analysis/command/line/load.h"
 #include "analysis/exchange/launch/launch.h"

@@ -1,5 +1,5 @@
 /* format_chrome.c - `--format chrome`: trace events for ui.perfetto.dev. */
-#include "analysis/command/exchange/format_kind.h"
+#include "analysis/command/exchange/format_write.h"
 #include "analysis/exchange/export/export.h"
 
 static int write(const struct exporting *e, FILE *out)

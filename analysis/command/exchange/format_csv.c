@@ -1,5 +1,5 @@
 /* format_csv.c - `--format csv`: one table or view. */
-#include "analysis/command/exchange/format_kind.h"
+#include "analysis/command/exchange/format_write.h"
 #include "analysis/command/line/command.h"
 #include "analysis/exchange/export/export.h"
 #include "analysis/output/text/format.h"

@@ -1,5 +1,5 @@
 /* format_failures.c - `--format failures`: what failed in weeks, as `law: trace` reads it. */
-#include "analysis/command/exchange/format_kind.h"
+#include "analysis/command/exchange/format_write.h"
 #include "analysis/exchange/export/export.h"
 
 static int write(const struct exporting *e, FILE *out)

@@ -30,10 +30,4 @@ struct format_kind {
 extern const struct format_kind *const format_kinds[]; /* by enum export_format */
 extern const char *const format_names[];               /* ended by NULL */
 
-/* EXIT_OK; else says the sentence and returns EXIT_TROUBLE. */
-int format_done(const struct exporting *e, bool good, const struct error *error);
-/* What `write` writes of its kind into the file `path`, or on stdout where that is NULL. */
-int format_write(const struct exporting *e, enum output_kind written, const char *path,
-                 int (*write)(const struct exporting *e, FILE *out));
-
 #endif

@@ -1,7 +1,7 @@
 /* format_kineto.c - `--format kineto`: a trace a rank, as PyTorch's profiler writes them. */
 #include <string.h>
 
-#include "analysis/command/exchange/format_kind.h"
+#include "analysis/command/exchange/format_write.h"
 #include "analysis/command/line/command.h"
 #include "analysis/exchange/traces/kineto.h"
 #include "analysis/output/text/format.h"

@@ -1,6 +1,6 @@
 /* format_svg.c - `--format svg`: the picture that --svg gantt draws. */
 #include "analysis/command/exchange/export_picture.h"
-#include "analysis/command/exchange/format_kind.h"
+#include "analysis/command/exchange/format_write.h"
 
 static int write(const struct exporting *e, FILE *out)
 {

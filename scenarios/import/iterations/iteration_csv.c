@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "scenarios/import/iterations/iteration_log_state.h"
+#include "scenarios/import/iterations/iteration_row.h"
 #include "scenarios/import/reader/time_stamp.h"
 #include "scenarios/language/csv.h"
 
@@ -53,7 +53,7 @@ static bool read_row(struct iteration_reading *r, const char *number, const char
     if (*seconds != '\0' && !import_text_number(seconds, &seen.step_s))
         return import_text_bad(&r->text, "'%s' are no seconds",
                                import_text_quote(&r->text, seconds));
-    return read_at(r, at, &line.at_s) && iteration_log_see(r, &line, &seen);
+    return read_at(r, at, &line.at_s) && iteration_row_see(r, &line, &seen);
 }
 
 static bool table(struct iteration_reading *r)

@@ -1,6 +1,6 @@
 /* iteration_format_kind.h - the formats of training logs: one file and one row each.
  *
- * A format looks at one line after the other and says what it saw (iteration_log_state.h): an
+ * A format looks at one line after the other and says what it saw (iteration_row.h): an
  * iteration, a pause for a checkpoint or an evaluation, a checkpoint that was loaded. A table is
  * read whole instead. Which ranks printed, when, what stands twice and where a run was started
  * again are not its concern. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/import/iterations/iteration_log_state.h"
+#include "scenarios/import/iterations/iteration_row.h"
 #include "scenarios/import/reader/time_stamp.h"
 
 enum {

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "scenarios/import/iterations/iteration_log_state.h"
+#include "scenarios/import/iterations/iteration_row.h"
 #include "sim/units.h"
 
 /* "iteration      10/  500000", not "at iteration 10 to /path": the number; NAN: another line. */
@@ -47,13 +47,13 @@ static void look_between(struct iteration_reading *r, const char *text)
 {
     static const char loaded[] = "successfully loaded checkpoint from ", at[] = " at iteration ";
     const char *load = strstr(text, loaded);
-    iteration_log_wait(r, ITERATION_SAVE, timer_s(text, "save-checkpoint"));
-    iteration_log_wait(r, ITERATION_LOAD, timer_s(text, "load-checkpoint"));
-    iteration_log_wait(r, ITERATION_EVALUATION, timer_s(text, "evaluate"));
+    iteration_row_wait(r, ITERATION_SAVE, timer_s(text, "save-checkpoint"));
+    iteration_row_wait(r, ITERATION_LOAD, timer_s(text, "load-checkpoint"));
+    iteration_row_wait(r, ITERATION_EVALUATION, timer_s(text, "evaluate"));
     if (load == NULL)
         return;
     const char *number = strstr(load, at);
-    iteration_log_load(r, number != NULL ? iteration_line_number(number + strlen(at)) : NAN);
+    iteration_row_load(r, number != NULL ? iteration_line_number(number + strlen(at)) : NAN);
 }
 
 static bool look(struct iteration_reading *r, const struct iteration_line *line)
@@ -70,7 +70,7 @@ static bool look(struct iteration_reading *r, const struct iteration_line *line)
     const double value = iteration_line_number(iteration_line_after(unit, ")"));
     if ((!milli && !whole) || isnan(value))
         return true; /* the line is cut */
-    return iteration_log_see(
+    return iteration_row_see(
         r, line, &(struct iteration_seen){number, milli ? value * MILLISECOND : value, NAN});
 }
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "scenarios/import/iterations/iteration_log_state.h"
+#include "scenarios/import/iterations/iteration_row.h"
 #include "sim/units.h"
 
 #define TOKEN ":::MLLOG"
@@ -40,7 +40,7 @@ static bool take_stats(struct iteration_reading *r, const struct iteration_line 
     if (isnan(number))
         number = (double)(r->mllog.counted + 1);
     r->mllog.counted++;
-    return iteration_log_see(r, line, &(struct iteration_seen){floor(number), step_s, NAN});
+    return iteration_row_see(r, line, &(struct iteration_seen){floor(number), step_s, NAN});
 }
 
 static bool take_block(struct iteration_reading *r, const struct iteration_line *line,
@@ -53,7 +53,7 @@ static bool take_block(struct iteration_reading *r, const struct iteration_line 
     /* Those that track their steps have been told. */
     if (r->mllog.counted > 0 || !(steps >= 1.0) || !(spent_s > 0.0))
         return true;
-    return iteration_log_see(r, line,
+    return iteration_row_see(r, line,
                              &(struct iteration_seen){floor(number), spent_s / steps, NAN});
 }
 
@@ -61,7 +61,7 @@ static void take_evaluation(struct iteration_reading *r, double at_s)
 {
     const double spent_s = at_s - r->mllog.evaluation_since_s;
     if (spent_s > 0.0) {
-        iteration_log_wait(r, ITERATION_EVALUATION, spent_s);
+        iteration_row_wait(r, ITERATION_EVALUATION, spent_s);
         r->mllog.block_pause_s += spent_s;
     }
     r->mllog.evaluation_since_s = NAN;

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "scenarios/import/iterations/iteration_log_state.h"
+#include "scenarios/import/iterations/iteration_row.h"
 
 static double number_of(const char *text)
 {
@@ -23,14 +23,14 @@ static double number_of(const char *text)
 static void look_between(struct iteration_reading *r, const char *text)
 {
     if (strstr(text, "Global Checkpoint Save") != NULL && strstr(text, "Rank: 0 ") != NULL)
-        iteration_log_wait(r, ITERATION_SAVE,
+        iteration_row_wait(r, ITERATION_SAVE,
                            iteration_line_number(iteration_line_after(text, "Save duration")));
     if (strstr(text, "Global Checkpoint Load") != NULL)
-        iteration_log_wait(
+        iteration_row_wait(
             r, ITERATION_LOAD,
             iteration_line_number(iteration_line_after(text, "Time spent in load_checkpoint")));
     if (strstr(text, "Restored all states from the checkpoint") != NULL)
-        iteration_log_load(r, NAN);
+        iteration_row_load(r, NAN);
 }
 
 static bool look(struct iteration_reading *r, const struct iteration_line *line)
@@ -42,7 +42,7 @@ static bool look(struct iteration_reading *r, const struct iteration_line *line)
         return true;
     }
     return step_s == 0.0 || /* rounded to nothing: it did not train yet */
-           iteration_log_see(r, line, &(struct iteration_seen){floor(number), step_s, NAN});
+           iteration_row_see(r, line, &(struct iteration_seen){floor(number), step_s, NAN});
 }
 
 const struct iteration_format_kind iteration_format_nemo = {

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "scenarios/import/iterations/iteration_log_state.h"
+#include "scenarios/import/iterations/iteration_row.h"
 
 /* The number behind "step:", which no other word touches; NAN: another line. */
 static double number_of(const char *text)
@@ -39,12 +39,12 @@ static double spent_s(const char *text, const char *what)
 static void look_between(struct iteration_reading *r, const char *text)
 {
     const char *load = strstr(text, "Loading the checkpoint");
-    iteration_log_wait(r, ITERATION_SAVE, spent_s(text, "Finished saving the checkpoint"));
-    iteration_log_wait(r, ITERATION_LOAD, spent_s(text, "Finished loading the checkpoint"));
+    iteration_row_wait(r, ITERATION_SAVE, spent_s(text, "Finished saving the checkpoint"));
+    iteration_row_wait(r, ITERATION_LOAD, spent_s(text, "Finished loading the checkpoint"));
     if (load == NULL)
         return;
     const char *folder = strstr(load, "step-"), *words = strstr(load, "at step ");
-    iteration_log_load(r, folder != NULL  ? iteration_line_number(folder + strlen("step-"))
+    iteration_row_load(r, folder != NULL  ? iteration_line_number(folder + strlen("step-"))
                           : words != NULL ? iteration_line_number(words + strlen("at step "))
                                           : NAN);
 }
@@ -62,7 +62,7 @@ static bool look(struct iteration_reading *r, const struct iteration_line *line)
     const double tokens_per_s = iteration_line_number(rate);
     if (!(tokens_per_s > 0.0))
         return true; /* rounded to nothing, or cut */
-    return iteration_log_see(r, line, &(struct iteration_seen){number, NAN, tokens_per_s});
+    return iteration_row_see(r, line, &(struct iteration_seen){number, NAN, tokens_per_s});
 }
 
 const struct iteration_format_kind iteration_format_torchtitan = {

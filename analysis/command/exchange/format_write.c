@@ -1,17 +1,6 @@
-#include "analysis/command/exchange/format_kind.h"
+#include "analysis/command/exchange/format_write.h"
 
 #include "analysis/command/line/command.h"
-
-const struct format_kind *const format_kinds[] = {
-#define X(name, doc) &format_##name,
-#include "analysis/command/exchange/format_list.h"
-#undef X
-};
-const char *const format_names[] = {
-#define X(name, doc) #name,
-#include "analysis/command/exchange/format_list.h"
-#undef X
-    NULL};
 
 int format_done(const struct exporting *e, bool good, const struct error *error)
 {

@@ -1,6 +1,6 @@
-/* iteration_log_state.h - what the readers of training logs share. */
-#ifndef ORRERY_SCENARIOS_IMPORT_ITERATIONS_ITERATION_LOG_STATE_H
-#define ORRERY_SCENARIOS_IMPORT_ITERATIONS_ITERATION_LOG_STATE_H
+/* iteration_row.h - what the readers of training logs share. */
+#ifndef ORRERY_SCENARIOS_IMPORT_ITERATIONS_ITERATION_ROW_H
+#define ORRERY_SCENARIOS_IMPORT_ITERATIONS_ITERATION_ROW_H
 
 #include "scenarios/import/iterations/iteration_log.h"
 
@@ -34,12 +34,12 @@ struct iteration_seen {
 };
 /* Adds a row, or leaves out one that stands twice. False with a sentence: no number of an
  * iteration, no time, too many rows. */
-bool iteration_log_see(struct iteration_reading *r, const struct iteration_line *line,
+bool iteration_row_see(struct iteration_reading *r, const struct iteration_line *line,
                        const struct iteration_seen *seen);
 /* A pause since the last row; one of no length, or that is no number, is left out. */
-void iteration_log_wait(struct iteration_reading *r, enum iteration_pause pause, double seconds);
+void iteration_row_wait(struct iteration_reading *r, enum iteration_pause pause, double seconds);
 /* States were loaded; `number`: of that iteration, NAN: not told. */
-void iteration_log_load(struct iteration_reading *r, double number);
+void iteration_row_load(struct iteration_reading *r, double number);
 
 /* Reads rank and stamp of a line's head. */
 struct iteration_line iteration_line_of(const char *text);

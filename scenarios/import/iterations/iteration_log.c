@@ -1,4 +1,6 @@
 /* iteration_log.c - a log line by line, as each format reads it. */
+#include "scenarios/import/iterations/iteration_log.h"
+
 #include <math.h>
 #include <string.h>
 

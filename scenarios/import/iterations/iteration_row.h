@@ -2,7 +2,8 @@
 #ifndef ORRERY_SCENARIOS_IMPORT_ITERATIONS_ITERATION_ROW_H
 #define ORRERY_SCENARIOS_IMPORT_ITERATIONS_ITERATION_ROW_H
 
-#include "scenarios/import/iterations/iteration_log.h"
+#include "scenarios/import/iterations/iteration.h"
+#include "scenarios/import/reader/import_text.h"
 
 enum {
     ITERATION_NO_RANK = -1

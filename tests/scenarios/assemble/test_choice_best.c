@@ -145,11 +145,12 @@ static void test_none_stated_is_better(void **state)
          "software: deepspeed\n"
          "layout: {tp: 2",
          {"ep: %u, etp: 1", "microbatch: %u"}},
-        /* two splits are about as fast by microbatches of one */
+        /* two splits of one size are about as fast by microbatches of one; with a loss that holds
+         * less a smaller one fits */
         {"model: qwen3-235b-a22b\n"
          "cluster: {gpu: h200-141gb-sxm, gpus: 64}\n"
          "training: {sequence: 2048, global_batch: 128}\n"
-         "software: nemo\n"
+         "software: {profile: nemo, loss_memory_bytes: 8, loss_traffic_bytes: 34}\n"
          "layout: {tp: 2",
          {"pp: %u", "microbatch: %u"}},
         /* one sequence: a pipeline would idle, whatever part of the sequence a rank has */

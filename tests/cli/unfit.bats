@@ -25,6 +25,7 @@ END
 lesson: {order: 1, shows: s, look_for: l, questions: [{ask: how long, answer: step_s, why: w}]}
 END
     done
+    printf 'step,seconds\n1,2.5\n2,2.5\n' >steps.csv
     echo '{"schemaVersion":1,"traceEvents":[{"ph":"X","cat":"kernel","name":"nvjet","ts":1,"dur":5,"args":{"stream":7}}]}' >trace.json
 }
 
@@ -36,6 +37,7 @@ doors="4 out Out|of|memory run X.yaml --no-db
 4 out A|does|not|fit|in|memory:|there|is|no|time|to|compare compare X.yaml fit.yaml
 4 out B|does|not|fit|in|memory:|there|is|no|time|to|compare compare fit.db X.db
 4 err A|does|not|fit|in|memory:|there|is|no|time|to|compare compare X.yaml --trace trace.json
+4 err X.yaml|does|not|fit|in|memory:|there|is|no|forecast watch X.yaml steps.csv
 4 out does|not|fit|in|memory study X.yaml --vary layout.microbatch=1 --no-db
 4 out does|not|fit|in|memory merge X.1.db X.2.db --db X.merged.db
 4 out no|point|fits|in|memory merge X.1.db X.2.db --db X.all.db

@@ -60,8 +60,10 @@ static const char *moment(struct arena *arena, double at_s)
 {
     char text[64];
     struct tm parts;
+    if (isnan(at_s))
+        return NULL;
     const time_t whole = (time_t)floor(at_s);
-    if (isnan(at_s) || gmtime_r(&whole, &parts) == NULL)
+    if (gmtime_r(&whole, &parts) == NULL)
         return NULL;
     strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts);
     return arena_text(arena, text);

@@ -25,6 +25,9 @@ check() { python3 "$BATS_TEST_DIRNAME/kineto_check.py" "$@" >out 2>err || { cat 
         [ "$(jq .distributedInfo.rank t-rank$rank.json)" = $rank ]
     done
     grep -qE '"rank": 5, "world_size": 8' t-rank5.json # as readers look for it
+    expect 0 "$ORRERY" run small.yaml --set cluster.gpus=1 --set layout.tp=1 --set layout.pp=1 --set layout.dp=1 --db one.db
+    expect 0 "$ORRERY" export one.db --format kineto --output one.json
+    said "wrote one trace: one-rank0.json"
 }
 
 @test "the step that they come from differs from them by nothing" {

@@ -5,7 +5,6 @@
 #include "analysis/command/line/command.h"
 #include "analysis/exchange/traces/kineto.h"
 #include "analysis/output/text/format.h"
-#include "sim/plural.h"
 
 enum {
     FILES_MAX = 1024
@@ -53,9 +52,11 @@ static int write_ranks(struct ranks *r)
             return code;
     }
     name_file(path, 0, name, sizeof name);
-    fprintf(r->e.session->notes, "wrote %u trace%s, of ranks 0 to %u: %s and so on\n",
-            r->timeline.rank_count, plural_s(r->timeline.rank_count), r->timeline.rank_count - 1,
-            format_shown(name).s);
+    if (r->timeline.rank_count == 1)
+        fprintf(r->e.session->notes, "wrote one trace: %s\n", format_shown(name).s);
+    else
+        fprintf(r->e.session->notes, "wrote %u traces, of ranks 0 to %u: %s and so on\n",
+                r->timeline.rank_count, r->timeline.rank_count - 1, format_shown(name).s);
     return EXIT_OK;
 }
 

@@ -23,6 +23,7 @@ check() { python3 "$BATS_TEST_DIRNAME/kineto_check.py" "$@" >out 2>err || { cat 
     for rank in 0 1 2 3 4 5 6 7; do
         check small.db t-rank$rank.json
         [ "$(jq .distributedInfo.rank t-rank$rank.json)" = $rank ]
+        [ "$(jq '.deviceProperties[0].id' t-rank$rank.json)" = $rank ] # as launchers number cards of a node
     done
     grep -qE '"rank": 5, "world_size": 8' t-rank5.json # as readers look for it
     expect 0 "$ORRERY" run small.yaml --set cluster.gpus=1 --set layout.tp=1 --set layout.pp=1 --set layout.dp=1 --db one.db

@@ -90,6 +90,8 @@ struct collective_kind {
      * `node_of` gives each member's node. Wires must not depend on the size. */
     void (*wires)(enum comm_op op, const struct group_shape *shape, const uint32_t *node_of,
                   wire_fn *emit, void *context);
+    /* Where the wires join every member to every other with one weight: that weight. Else NULL. */
+    double (*exchange_weight)(enum comm_op op, const struct group_shape *shape);
     /* Closed form of the bytes that the busiest member's port must send for each payload byte
      * (2(n-1)/n for a ring all-reduce): for the laws. */
     double (*port_weight)(enum comm_op op, const struct group_shape *shape);

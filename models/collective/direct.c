@@ -47,15 +47,21 @@ static bool plan(enum comm_op op, const struct group_shape *shape, double bytes,
     return true;
 }
 
+static double exchange_weight(enum comm_op op, const struct group_shape *shape)
+{
+    (void)op;
+    return 1.0 / shape->ranks;
+}
+
 static void wires(enum comm_op op, const struct group_shape *shape, const uint32_t *node_of,
                   wire_fn *emit, void *context)
 {
-    (void)op;
+    const double weight = exchange_weight(op, shape);
     (void)node_of;
     for (uint32_t i = 0; i < shape->ranks; i++) {
         for (uint32_t j = 0; j < shape->ranks; j++)
             if (i != j)
-                emit(context, i, j, 1.0 / shape->ranks);
+                emit(context, i, j, weight);
     }
 }
 
@@ -65,5 +71,6 @@ const struct collective_kind collective_direct = {
     .carries = carries,
     .plan = plan,
     .wires = wires,
+    .exchange_weight = exchange_weight,
     .port_weight = port_weight,
 };

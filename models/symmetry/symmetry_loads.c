@@ -76,6 +76,7 @@ struct measuring { /* scratch while groups are measured */
     uint32_t *shape_of;     /* [group]: its shape + 1, once known; NULL: each is asked for once */
     uint32_t *gpus, *nodes; /* of the present group, node by node */
     uint64_t *order;
+    bool by_ends;          /* all that binds belongs to the nodes at the ends of a route */
     bool *looked_at;       /* [node]: of a first turn; NULL: every node is */
     uint32_t *row_of_link; /* [link of a first turn] -> row of used.links + 1; 0: none yet */
     double *sum;           /* [link id]: weight of the present set */
@@ -83,7 +84,7 @@ struct measuring { /* scratch while groups are measured */
     uint64_t flow_seed;
     double largest_weight;
     uint64_t signing;     /* hash of the group and set whose loads are being signed */
-    uint64_t *low, *high; /* [turn]: see sign_wire */
+    uint64_t *low, *high; /* [turn]: see sign_link */
 };
 
 static int compare_keys(const void *a, const void *b)
@@ -191,6 +192,14 @@ static void add_wire(void *context, uint32_t from_member, uint32_t to_member, do
     }
 }
 
+/* Wires of one weight, which is the largest. */
+static void add_exchange(void *context, uint32_t link, uint32_t wires)
+{
+    struct measuring *m = context;
+    m->touched[m->touched_count++] = link;
+    m->sum[link] = wires * share_weight(1.0);
+}
+
 static void find_largest(void *context, uint32_t from_member, uint32_t to_member, double weight)
 {
     struct measuring *m = context;
@@ -263,19 +272,36 @@ static uint32_t look_at_group(struct measuring *m, uint32_t index)
     return find_menu(m, shape, program, group.kind);
 }
 
-/* The wires of one entry of a menu, each to `emit`, which is told the largest weight before. */
+/* Who is told of the wires of a group: of each, or where every member sends to every other and the
+ * links are found without a look at each pair, of each link. */
+struct listener {
+    wire_fn *wire;
+    exchange_fn *exchange;
+};
+
+/* The wires of one entry of a menu. The largest weight is known before. */
 static void emit_wires(struct measuring *m, const struct menu *menu, const struct menu_entry *entry,
-                       wire_fn *emit)
+                       const struct listener *to)
 {
+    const struct collective_kind *kind = entry->tuned.kind;
     const struct group_shape *shape = &m->real->shapes[menu->shape];
+    const struct topology *topology = m->real->topology;
+    const bool fewer_routes = shape->ranks > 2 * topology->gpus_per_node;
     m->flow_seed = configuration_flow_seed(m->real->c, (uint64_t)menu->kind);
+    if (kind->exchange_weight != NULL && m->by_ends && fewer_routes) {
+        const struct exchange exchange = {m->gpus, m->nodes, shape->ranks, m->looked_at};
+        m->largest_weight = kind->exchange_weight(entry->op, shape);
+        symmetry_exchange(m->real->arena, topology, &exchange, to->exchange, m);
+        return;
+    }
     m->largest_weight = 0.0;
-    entry->tuned.kind->wires(entry->op, shape, m->nodes, find_largest, m);
-    entry->tuned.kind->wires(entry->op, shape, m->nodes, emit, m);
+    kind->wires(entry->op, shape, m->nodes, find_largest, m);
+    kind->wires(entry->op, shape, m->nodes, to->wire, m);
 }
 
 static void measure_group(struct measuring *m, uint32_t row)
 {
+    static const struct listener adding = {add_wire, add_exchange};
     struct real *real = m->real;
     struct real_group *out = &real->groups[row];
     out->menu = look_at_group(m, symmetry_group_at(real, row));
@@ -288,45 +314,53 @@ static void measure_group(struct measuring *m, uint32_t row)
     for (uint32_t i = 0; i < menu->entry_count; i++) {
         if (menu->entries[i].set != set)
             continue; /* nothing is sent, or its wires are kept already */
-        emit_wires(m, menu, &menu->entries[i], add_wire);
+        emit_wires(m, menu, &menu->entries[i], &adding);
         real->wire_weights[out->set_first + set] = m->largest_weight;
         keep_loads(m, row, set++);
         forget_sums(m);
     }
 }
 
-/* Adds what a wire puts on the links of a turn: a hash of the link's place times the load as a
- * whole number (weights are multiples of 2^-24), so that wires need not be summed by link first.
+/* Adds a load on a link to the signature of its turn: a hash of the link's place times the load as
+ * a whole number (weights are multiples of 2^-24), so that wires need not be summed by link first.
  * Most loads end in 24 zero bits, which push the upper bits of a hash out: these are summed apart.
  */
+static void sign_link(struct measuring *m, uint32_t link, uint64_t load)
+{
+    const struct turned_link at = symmetry_first_link(m->real, link);
+    const uint64_t place = symmetry_mix(m->signing, at.link);
+    m->low[at.turn] += place * load;
+    m->high[at.turn] += (place >> 40) * load;
+}
+
 static void sign_wire(void *context, uint32_t from_member, uint32_t to_member, double weight)
 {
     struct measuring *m = context;
     const struct real *real = m->real;
-    const struct graph *graph = &real->topology->graph;
     const uint64_t load = (uint64_t)(share_weight(weight / m->largest_weight) * 0x1p24);
     struct route route;
     topology_route(real->topology, m->gpus[from_member], m->gpus[to_member], m->flow_seed, &route);
-    for (uint32_t i = 0; i < route.link_count; i++) {
-        if (graph->types[route.types[i]].binding) {
-            const struct turned_link at = symmetry_first_link(real, route.links[i].value);
-            const uint64_t place = symmetry_mix(m->signing, at.link);
-            m->low[at.turn] += place * load;
-            m->high[at.turn] += (place >> 40) * load;
-        }
-    }
+    for (uint32_t i = 0; i < route.link_count; i++)
+        if (real->topology->graph.types[route.types[i]].binding)
+            sign_link(m, route.links[i].value, load);
+}
+
+static void sign_exchange(void *context, uint32_t link, uint32_t wires)
+{
+    sign_link(context, link, wires * (uint64_t)(share_weight(1.0) * 0x1p24));
 }
 
 /* What a group with members in all turns puts on each. */
 static void sign_loads(struct measuring *m, uint32_t index)
 {
+    static const struct listener signing = {sign_wire, sign_exchange};
     const uint32_t row = look_at_group(m, index); /* may move the menus */
     const struct menu *menu = &m->real->menus[row];
     uint32_t set = 0;
     for (uint32_t i = 0; i < menu->entry_count; i++) {
         if (menu->entries[i].set == set) {
             m->signing = symmetry_mix(index, set++);
-            emit_wires(m, menu, &menu->entries[i], sign_wire);
+            emit_wires(m, menu, &menu->entries[i], &signing);
         }
     }
 }
@@ -422,6 +456,7 @@ void symmetry_measure(struct arena *arena, const struct symmetry_input *step, bo
         .row_of_link = ARENA_ARRAY(arena, uint32_t, link_count),
         .sum = ARENA_ARRAY(arena, double, link_count),
         .touched = ARENA_ARRAY(arena, uint32_t, link_count),
+        .by_ends = !symmetry_fabric_binds(step->topology),
     };
     out->used.links = ARENA_ARRAY(arena, uint32_t, link_count);
     symmetry_no_shift(out);

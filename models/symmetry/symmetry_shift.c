@@ -9,8 +9,8 @@
  * cost. Nothing of this is taken for granted:
  * 1. A rank has the program, and the place in its node, of the rank in turn 0; all ranks of a node
  *    are of one turn and of one node there (ranks_turn).
- * 2. No link of the fabric itself can bind (fabric_never_binds): what binds on a route then belongs
- *    to the nodes at its ends.
+ * 2. No link of the fabric itself can bind (symmetry_fabric_binds): what binds on a route then
+ *    belongs to the nodes at its ends.
  * 3. Groups lie within one turn, member for member as in turn 0, or have all turns of each of their
  *    members (groups_turn).
  * 4. Turns are of one kind when their ranks are equally fast, their links of the same types, their
@@ -104,20 +104,6 @@ static bool ranks_turn(struct real *real, uint32_t step)
     return good;
 }
 
-static uint32_t links_of_nodes(const struct topology *t)
-{
-    return graph_links_of_nodes(&t->graph);
-}
-
-/* 2. */
-static bool fabric_never_binds(const struct topology *t)
-{
-    bool binds = false;
-    for (uint32_t l = links_of_nodes(t); !binds && l < t->graph.link_count; l++)
-        binds = graph_link_type(&t->graph, (struct link_id){l})->binding;
-    return !binds;
-}
-
 static bool in_one_turn(const struct real *real, const struct group *group)
 {
     const uint32_t turn = symmetry_turn_of(real, layout_member(real->layout, group, 0));
@@ -204,7 +190,7 @@ static bool may_turn(struct real *real)
         const bool parts = 2 * step <= real->shift.replicas && real->shift.replicas % step == 0;
         found = parts && ranks_turn(real, step);
     }
-    return found && fabric_never_binds(real->topology) && groups_turn(real);
+    return found && !symmetry_fabric_binds(real->topology) && groups_turn(real);
 }
 
 void symmetry_no_shift(struct real *real)

@@ -172,6 +172,22 @@ static inline double symmetry_capacity(const struct real *real, uint32_t used_li
     const struct link_id link = {real->used.links[used_link]};
     return graph_link_type(&real->topology->graph, link)->bytes_per_s;
 }
+/* symmetry_exchange.c. Can a link of the fabric itself bind? */
+bool symmetry_fabric_binds(const struct topology *topology);
+/* Every member sends to every other: GPUs and their nodes, node by node in ascending order. Of
+ * nodes that are not looked at no links are told (NULL: all are looked at). */
+struct exchange {
+    const uint32_t *gpus, *nodes; /* [count] */
+    uint32_t count;
+    const bool *looked_at; /* [node] */
+};
+/* A binding link, and how many of the messages cross it. Must not allocate. */
+typedef void exchange_fn(void *context, uint32_t link, uint32_t wires);
+/* Each such link once, in the order in which the pairs by sender, then by receiver, first meet
+ * them. On a cluster whose fabric never binds. Asks for 2 routes for each member and GPU of a node.
+ */
+void symmetry_exchange(struct arena *arena, const struct topology *topology,
+                       const struct exchange *exchange, exchange_fn *take, void *context);
 /* symmetry_own.c: fills real->used.own. */
 void symmetry_find_own(struct arena *arena, struct real *real);
 /* A pipeline pair: its kind is the sender's stream. */

@@ -84,6 +84,43 @@ static void for_all(check_fn *check)
     }
 }
 
+/* Wires of one weight between all pairs. */
+struct all_pairs {
+    double weight;
+    uint32_t ranks;
+    unsigned met[MEMBER_MAX * MEMBER_MAX];
+};
+
+static void meet_pair(void *context, uint32_t from, uint32_t to, double weight)
+{
+    struct all_pairs *pairs = context;
+    assert_true(weight == pairs->weight);
+    pairs->met[from * pairs->ranks + to]++;
+}
+
+static void check_exchange(const struct collective_kind *kind, enum comm_op op,
+                           const struct group_shape *shape, const struct load *load)
+{
+    static struct all_pairs pairs;
+    uint32_t node_of[MEMBER_MAX];
+    (void)load;
+    if (kind->exchange_weight == NULL)
+        return;
+    pairs = (struct all_pairs){kind->exchange_weight(op, shape), shape->ranks, {0}};
+    for (uint32_t m = 0; m < shape->ranks; m++)
+        node_of[m] = m / shape->ranks_per_node;
+    kind->wires(op, shape, node_of, meet_pair, &pairs);
+    for (uint32_t i = 0; i < shape->ranks; i++)
+        for (uint32_t j = 0; j < shape->ranks; j++)
+            assert_int_equal(pairs.met[i * shape->ranks + j], i != j);
+}
+
+static void test_an_exchange_joins_all_pairs(void **state)
+{
+    assert_non_null(collective_direct.exchange_weight);
+    for_all(check_exchange);
+}
+
 /* Information bound: who did not have a byte must receive it. */
 static void check_received(const struct collective_kind *kind, enum comm_op op,
                            const struct group_shape *shape, const struct load *load)
@@ -431,6 +468,7 @@ static void test_bus_factors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_exchange_joins_all_pairs),
         cmocka_unit_test(test_received),
         cmocka_unit_test(test_ceiling),
         cmocka_unit_test(test_port),

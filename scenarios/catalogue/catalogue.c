@@ -86,6 +86,25 @@ static bool narrow(struct source *source, const char *name)
     return source->bytes > 0;
 }
 
+/* Does the text at `at` begin with this? */
+static bool begins(const struct source *source, size_t at, const char *word)
+{
+    const size_t length = strlen(word);
+    return source->bytes - at >= length && memcmp(source->text + at, word, length) == 0;
+}
+
+/* Of a narrowed entry keeps the name and the first key, where that is `doc`. */
+static void narrow_to_doc(struct source *source)
+{
+    size_t at = line_end(source->text, source->bytes, 0);
+    if (!begins(source, at, "  doc:"))
+        return;
+    do
+        at = line_end(source->text, source->bytes, at);
+    while (begins(source, at, "   ")); /* further in: the text of doc goes on */
+    source->bytes = at;
+}
+
 /* Every entry must be a mapping; what is not is reported and left out. */
 static const struct value *check_entries(struct catalogue *c, const struct value *root)
 {
@@ -121,8 +140,8 @@ static const struct value *load(struct catalogue *c, enum family family)
     return c->root[family];
 }
 
-const struct value *catalogue_find(struct catalogue *catalogue, enum family family,
-                                   const char *name)
+static const struct value *find(struct catalogue *catalogue, enum family family, const char *name,
+                                bool doc_only)
 {
     CHECK(family < FAMILY_CATALOGUE_COUNT);
     if (catalogue->folder)
@@ -131,8 +150,16 @@ const struct value *catalogue_find(struct catalogue *catalogue, enum family fami
     read_binary(catalogue, family, source);
     if (*name == '\0' || strpbrk(name, " #\n:") || !narrow(source, name))
         return NULL;
+    if (doc_only)
+        narrow_to_doc(source);
     struct value *entries = parse_source(catalogue->arena, source, 0, catalogue->problems);
     return entries ? value_find(check_entries(catalogue, entries), name) : NULL;
+}
+
+const struct value *catalogue_find(struct catalogue *catalogue, enum family family,
+                                   const char *name)
+{
+    return find(catalogue, family, name, false);
 }
 
 /* In the binary the words that begin lines; `out` (NULL: only count) takes them. */
@@ -178,4 +205,9 @@ const char *catalogue_doc(const struct value *entry)
 {
     const struct value *doc = value_find(entry, "doc");
     return doc && doc->kind == VALUE_WORD ? doc->text : "";
+}
+
+const char *catalogue_doc_of(struct catalogue *catalogue, enum family family, const char *name)
+{
+    return catalogue_doc(find(catalogue, family, name, true));
 }

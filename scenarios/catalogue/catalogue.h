@@ -33,6 +33,9 @@ const struct value *catalogue_find(struct catalogue *catalogue, enum family fami
 struct name_list catalogue_names(struct catalogue *catalogue, enum family family);
 /* `doc` of an entry; "" without. */
 const char *catalogue_doc(const struct value *entry);
+/* The same of the entry of this name, of which nothing else is read where that can be: who lists
+ * hundreds of entries reads no figures. */
+const char *catalogue_doc_of(struct catalogue *catalogue, enum family family, const char *name);
 /* doc, sources, errors, identity, history: keys that describe an entry and fill no field. */
 bool catalogue_describes(const char *key);
 

@@ -49,7 +49,7 @@ unsigned describe_entries(const char *family, const char *catalogue, struct aren
     for (unsigned i = 0; i < names.count; i++)
         entries[i] = (struct catalogue_entry){
             .name = names.names[i],
-            .doc = catalogue_doc(catalogue_find(asked.catalogue, asked.family, names.names[i]))};
+            .doc = catalogue_doc_of(asked.catalogue, asked.family, names.names[i])};
     wrong(&asked, error);
     *out = entries;
     return names.count;

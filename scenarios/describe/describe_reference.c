@@ -153,7 +153,7 @@ static void print_family(struct reference_writer *w, enum family family)
     fprintf(w->out, "\n### %s\n\n| name | what it is |\n|---|---|\n", family_name(family));
     for (unsigned i = 0; i < names.count; i++) {
         const char *name = names.names[i];
-        const char *doc = catalogue ? catalogue_doc(catalogue_find(&w->catalogue, family, name))
+        const char *doc = catalogue ? catalogue_doc_of(&w->catalogue, family, name)
                                     : family_find(family, name)->doc;
         fprintf(w->out, "| `%s` | %s |\n", name, doc);
     }

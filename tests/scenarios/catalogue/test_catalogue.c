@@ -58,7 +58,12 @@ static void test_one_entry_is_found_as_in_the_whole(void **state)
             if (quick == NULL)
                 fail_msg("%s: not found", names.names[i]);
             assert_same(quick, catalogue_find(&o.whole, f, names.names[i]));
+            assert_string_equal(catalogue_doc_of(&o.quick, f, names.names[i]),
+                                catalogue_doc(catalogue_find(&o.whole, f, names.names[i])));
+            assert_string_equal(catalogue_doc_of(&o.whole, f, names.names[i]),
+                                catalogue_doc(catalogue_find(&o.whole, f, names.names[i])));
         }
+        assert_string_equal(catalogue_doc_of(&o.quick, f, "no-such-entry"), "");
         assert_null(catalogue_find(&o.quick, f, "no-such-entry"));
         assert_null(catalogue_find(&o.quick, f, ""));
         assert_null(catalogue_find(&o.quick, f, " doc"));

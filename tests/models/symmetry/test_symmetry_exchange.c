@@ -1,7 +1,12 @@
 /* Links of an exchange among all pairs, found by ends, against a walk through the pairs. */
+#include <math.h>
+
+#include "models/schedule/schedule_kind.h"
+#include "models/sharding/sharding_kind.h"
 #include "models/symmetry/symmetry_state.h"
 #include "sim/units.h"
 #include "tests/laws/law_cluster.h"
+#include "tests/models/step/task_case.h"
 #include "tests/test.h"
 
 enum {
@@ -145,11 +150,78 @@ static void test_which_fabrics_bind(void **state)
     }
 }
 
+/* All ranks exchange once, as data parallel ranks. */
+static void build_exchange(struct task_case *t, uint32_t ranks, bool unfold,
+                           struct topology *topology, struct symmetry *out)
+{
+    struct error error;
+    struct lowered lowered = {.rank_count = ranks, .program_count = 1, .streams = 1u << STREAM_DP};
+    struct layout layout;
+    struct program_writer *w = program_begin(t->arena, 0);
+    program_op(w, (struct op){.kind = OP_COLLECTIVE,
+                              .stream = STREAM_DP,
+                              .cost = program_transfer(w, COMM_ALL_TO_ALL, 1 * GIB),
+                              .host = program_host(w, 0.0),
+                              .name = (uint16_t)program_name(w, "exchange"),
+                              .microbatch = UINT16_MAX,
+                              .layer = UINT16_MAX});
+    lowered.programs = ARENA_ARRAY(t->arena, struct program *, 1);
+    lowered.programs[0] = program_end(w);
+    lowered.program_of_rank = ARENA_ARRAY(t->arena, uint32_t, ranks);
+    t->c.layout = (struct layout_spec){.tp = 1,
+                                       .cp = 1,
+                                       .pp = 1,
+                                       .dp = ranks,
+                                       .pipeline.vpp = 1,
+                                       .microbatch = 1,
+                                       .pipeline.schedule = &schedule_one_f_one_b,
+                                       .data.sharding = sharding_find("zero-0"),
+                                       .placement = t->c.layout.placement,
+                                       .order = "tp-cp-dp-pp"};
+    assert_true(topology_build(t->arena, &t->c.cluster, topology, &error));
+    layout_build(t->arena, &t->c, lowered.streams, &layout);
+    symmetry_build(t->arena, &(struct symmetry_input){&t->c, topology, &layout, &lowered}, unfold,
+                   out);
+}
+
+/* What one NIC carries of a member's payload: its n-ths for the members of other nodes. With GPUs
+ * that share a NIC, for each of them. */
+static void test_a_nic_carries_what_leaves_the_node(void **state)
+{
+    static const uint32_t rank_counts[] = {16, 24, 64};
+    for (unsigned i = 0; i < 12; i++) {
+        const uint32_t ranks = rank_counts[i / 4], share = i % 4 < 2 ? 1 : 4;
+        const bool unfold = i % 2 == 1;
+        struct task_case t;
+        struct topology topology;
+        struct symmetry y;
+        unsigned met = 0;
+        task_case_begin(&t, ranks);
+        t.c.cluster.node.nic.count = 8 / share;
+        build_exchange(&t, ranks, unfold, &topology, &y);
+        const struct played_plan *plan = &y.plans[0];
+        const double is = share * (ranks - 8.0) / ranks;
+        for (uint32_t u = plan->own_first; u < plan->own_first + plan->own_count; u++) {
+            const struct link_class *links = &y.links[y.uses[u].link];
+            const struct link_id link = {links->representative};
+            if (graph_link_type(&topology.graph, link)->kind != LINK_NIC)
+                continue;
+            assert_true(fabs(plan->wire_weight * y.uses[u].weight - is) < 1e-12);
+            met += links->link_count;
+        }
+        assert_int_equal(y.plan_count, 1);
+        assert_int_equal(plan->use_count, 0);
+        assert_int_equal(met, 2 * ranks / share);
+        task_case_end(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_links_by_ends_are_those_of_the_pairs),
         cmocka_unit_test(test_which_fabrics_bind),
+        cmocka_unit_test(test_a_nic_carries_what_leaves_the_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -216,12 +216,37 @@ static void test_a_nic_carries_what_leaves_the_node(void **state)
     }
 }
 
+/* A leaf of 8 NICs under 4 uplinks binds: each trunk carries what leaves its leaf, and what comes.
+ */
+static void test_a_trunk_carries_what_leaves_the_leaf(void **state)
+{
+    struct task_case t;
+    struct topology topology;
+    struct symmetry y;
+    unsigned met = 0;
+    task_case_begin(&t, 24);
+    t.c.cluster.fabric.kind = &topology_fat_tree; /* tiers as needed, ports, over, core, no hash */
+    t.c.cluster.fabric.options = (struct kind_options){{0, 12, 2, 1, 0}};
+    build_exchange(&t, 24, true, &topology, &y);
+    const struct played_plan *plan = &y.plans[0];
+    for (uint32_t u = plan->own_first; u < plan->own_first + plan->own_count; u++) {
+        const struct link_id link = {y.links[y.uses[u].link].representative};
+        if (graph_link_type(&topology.graph, link)->kind == LINK_FABRIC) {
+            assert_true(fabs(plan->wire_weight * y.uses[u].weight - 8.0 * 16.0 / 24.0) < 1e-12);
+            met++;
+        }
+    }
+    assert_int_equal(met, 2 * 3);
+    task_case_end(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_links_by_ends_are_those_of_the_pairs),
         cmocka_unit_test(test_which_fabrics_bind),
         cmocka_unit_test(test_a_nic_carries_what_leaves_the_node),
+        cmocka_unit_test(test_a_trunk_carries_what_leaves_the_leaf),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

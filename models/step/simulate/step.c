@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "models/lower/stage/lower.h"
 #include "sim/check.h"
@@ -141,6 +142,7 @@ unsigned step_threads(const struct step *s)
 struct class_reader {
     const struct step *step;
     uint64_t *track;
+    bool draws; /* ranks of one colour need not be alike */
 };
 
 static uint64_t read_track(const struct step *s, uint32_t class_index, struct arena *scratch)
@@ -152,6 +154,15 @@ static uint64_t read_track(const struct step *s, uint32_t class_index, struct ar
     const uint64_t digest = track_digest(times, count);
     arena_rewind(scratch, mark);
     return digest;
+}
+
+/* Has a class that keeps the times of the one before it waited for the same as well? Ranks of one
+ * colour have alike ranks around them, so it has, unless kernels draw; of others the times alone do
+ * not say whom they waited for. */
+static bool waited_alike(const struct class_reader *reader, uint32_t class_index)
+{
+    const struct rank_class *class = &reader->step->symmetry.ranks[class_index];
+    return !reader->draws && class->colour == class[-1].colour;
 }
 
 /* Neighbours mostly keep the same times although each was played: then one of them is read. */
@@ -166,7 +177,11 @@ static void read_classes(void *context, size_t index, struct arena *scratch)
         const bool alike = i > first && worker_alike(s->worker, i - 1, i);
         s->parts.read_as[i] = alike ? s->parts.read_as[i - 1] : i;
         reader->track[i] = alike ? reader->track[i - 1] : read_track(s, i, scratch);
-        worker_breakdown(s->worker, i, s->parts.class_breakdown_s[i]);
+        double *parts = s->parts.class_breakdown_s[i];
+        if (alike && waited_alike(reader, i))
+            memcpy(parts, s->parts.class_breakdown_s[i - 1], PART_COUNT * sizeof *parts);
+        else
+            worker_breakdown(s->worker, i, parts);
     }
 }
 
@@ -180,10 +195,11 @@ static void add_class(struct step *s, uint32_t class_index, const double parts[P
 }
 
 /* Digest of all ranks and breakdown of the mean one. */
-static void gather_classes(struct arena *arena, struct step *s)
+static void gather_classes(struct arena *arena, const struct configuration *c, struct step *s)
 {
     uint32_t count = s->symmetry.rank_class_count;
-    struct class_reader reader = {s, ARENA_ARRAY(arena, uint64_t, count)};
+    struct class_reader reader = {s, ARENA_ARRAY(arena, uint64_t, count),
+                                  c->kernel_jitter_sigma > 0.0};
     s->parts.class_breakdown_s =
         arena_alloc(arena, sizeof *s->parts.class_breakdown_s * count, _Alignof(double));
     s->parts.read_as = ARENA_ARRAY(arena, uint32_t, count);
@@ -295,7 +311,7 @@ static bool play_all(const struct configuration *c, struct step *s)
     s->network = worker_network(s->worker);
     if (!(s->step_s <= STEP_MAX_S))
         return false;
-    gather_classes(sim_arena(s->sim), s);
+    gather_classes(sim_arena(s->sim), c, s);
     return true;
 }
 

@@ -83,8 +83,11 @@ struct measuring { /* scratch while groups are measured */
     uint32_t *touched, touched_count;
     uint64_t flow_seed;
     double largest_weight;
-    uint64_t signing;     /* hash of the group and set whose loads are being signed */
-    uint64_t *low, *high; /* [turn]: see sign_link */
+    struct {
+        uint64_t hash;        /* of the group and set whose loads are signed */
+        uint64_t *low, *high; /* [turn]: see sign_load */
+        struct ends *ends;    /* NULL: routes are asked for */
+    } signing;                /* of turns */
 };
 
 static int compare_keys(const void *a, const void *b)
@@ -325,12 +328,23 @@ static void measure_group(struct measuring *m, uint32_t row)
  * a whole number (weights are multiples of 2^-24), so that wires need not be summed by link first.
  * Most loads end in 24 zero bits, which push the upper bits of a hash out: these are summed apart.
  */
-static void sign_link(struct measuring *m, uint32_t link, uint64_t load)
+static inline void sign_load(struct measuring *m, struct turned_link at, uint64_t load)
 {
-    const struct turned_link at = symmetry_first_link(m->real, link);
-    const uint64_t place = symmetry_mix(m->signing, at.link);
-    m->low[at.turn] += place * load;
-    m->high[at.turn] += (place >> 40) * load;
+    const uint64_t place = symmetry_mix(m->signing.hash, at.link);
+    m->signing.low[at.turn] += place * load;
+    m->signing.high[at.turn] += (place >> 40) * load;
+}
+
+/* By the places of its ends. False: its route is to be asked for. */
+static bool sign_ends(struct measuring *m, const struct end_pair *pair, uint64_t load)
+{
+    const struct end_links *row =
+        m->signing.ends == NULL ? NULL : symmetry_ends(m->signing.ends, pair);
+    for (uint32_t i = 0; row != NULL && i < row->count; i++) {
+        const uint32_t node = row->links[i].of_receiver ? pair->to_node : pair->from_node;
+        sign_load(m, symmetry_first_at(m->signing.ends, node, row->links[i].place), load);
+    }
+    return row != NULL;
 }
 
 static void sign_wire(void *context, uint32_t from_member, uint32_t to_member, double weight)
@@ -338,16 +352,22 @@ static void sign_wire(void *context, uint32_t from_member, uint32_t to_member, d
     struct measuring *m = context;
     const struct real *real = m->real;
     const uint64_t load = (uint64_t)(share_weight(weight / m->largest_weight) * 0x1p24);
+    const struct end_pair pair = {m->gpus[from_member], m->nodes[from_member], m->gpus[to_member],
+                                  m->nodes[to_member]};
     struct route route;
-    topology_route(real->topology, m->gpus[from_member], m->gpus[to_member], m->flow_seed, &route);
+    if (sign_ends(m, &pair, load))
+        return;
+    topology_route(real->topology, pair.from, pair.to, m->flow_seed, &route);
     for (uint32_t i = 0; i < route.link_count; i++)
         if (real->topology->graph.types[route.types[i]].binding)
-            sign_link(m, route.links[i].value, load);
+            sign_load(m, symmetry_first_link(real, route.links[i].value), load);
 }
 
 static void sign_exchange(void *context, uint32_t link, uint32_t wires)
 {
-    sign_link(context, link, wires * (uint64_t)(share_weight(1.0) * 0x1p24));
+    struct measuring *m = context;
+    const uint64_t load = wires * (uint64_t)(share_weight(1.0) * 0x1p24);
+    sign_load(m, symmetry_first_link(m->real, link), load);
 }
 
 /* What a group with members in all turns puts on each. */
@@ -359,7 +379,7 @@ static void sign_loads(struct measuring *m, uint32_t index)
     uint32_t set = 0;
     for (uint32_t i = 0; i < menu->entry_count; i++) {
         if (menu->entries[i].set == set) {
-            m->signing = symmetry_mix(index, set++);
+            m->signing.hash = symmetry_mix(index, set++);
             emit_wires(m, menu, &menu->entries[i], &signing);
         }
     }
@@ -372,8 +392,9 @@ static void sign_turns(struct measuring *m)
     struct real *real = m->real;
     const uint32_t group_count = real->layout->group_count;
     uint32_t *shapes = m->shape_of = ARENA_ARRAY(real->arena, uint32_t, group_count);
-    m->low = ARENA_ARRAY(real->arena, uint64_t, real->shift.turns);
-    m->high = ARENA_ARRAY(real->arena, uint64_t, real->shift.turns);
+    m->signing.low = ARENA_ARRAY(real->arena, uint64_t, real->shift.turns);
+    m->signing.high = ARENA_ARRAY(real->arena, uint64_t, real->shift.turns);
+    m->signing.ends = symmetry_ends_create(real->arena, real);
     for (uint32_t g = 0; g < group_count; g++) {
         const struct group group = layout_group(real->layout, g);
         if (!real->shift.one_turn[g]) {
@@ -391,7 +412,7 @@ static void sign_turns(struct measuring *m)
         }
     }
     for (uint32_t turn = 0; turn < real->shift.turns; turn++)
-        symmetry_sign(real, turn, m->low[turn], m->high[turn]);
+        symmetry_sign(real, turn, m->signing.low[turn], m->signing.high[turn]);
 }
 
 /* The nodes of first turns. */

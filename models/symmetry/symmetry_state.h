@@ -188,6 +188,46 @@ typedef void exchange_fn(void *context, uint32_t link, uint32_t wires);
  */
 void symmetry_exchange(struct arena *arena, const struct topology *topology,
                        const struct exchange *exchange, exchange_fn *take, void *context);
+/* symmetry_ends.c: the binding links of a route, by their places in the nodes at its ends. */
+enum {
+    END_LINKS_MAX = 10
+};
+struct end_links {
+    enum {
+        END_LINKS_UNKNOWN,
+        END_LINKS_KNOWN,
+        END_LINKS_MANY /* more than fit here */
+    } state;
+    uint32_t count;
+    struct end_link {
+        uint16_t place; /* as graph_place_of says */
+        bool of_receiver;
+    } links[END_LINKS_MAX];
+};
+struct end_pair { /* GPUs of a cluster, and their nodes */
+    uint32_t from, from_node, to, to_node;
+};
+struct ends {
+    const struct topology *topology;
+    struct end_links *rows;          /* [in two nodes, sender's place, receiver's place] */
+    struct turned_link *first_nodes; /* [node]: its turn, and (as link) its like in turn 0 */
+};
+/* Of replicas that turn; NULL: nodes are too wide for it. */
+struct ends *symmetry_ends_create(struct arena *arena, const struct real *real);
+/* In the order of the route; NULL: the route is to be asked for. */
+const struct end_links *symmetry_ends(const struct ends *ends, const struct end_pair *pair);
+/* symmetry_first_link of the link at this place of a node: the inverse of graph_place_of. */
+static inline struct turned_link symmetry_first_at(const struct ends *ends, uint32_t node,
+                                                   uint32_t place)
+{
+    const struct topology *t = ends->topology;
+    const struct turned_link *first = &ends->first_nodes[node];
+    const uint32_t port_ends = 2 * t->nics_per_node, inside = t->node_links;
+    const uint32_t link = place < inside
+                              ? first->link * inside + place
+                              : t->node_count * inside + first->link * port_ends + place - inside;
+    return (struct turned_link){first->turn, link};
+}
 /* symmetry_own.c: fills real->used.own. */
 void symmetry_find_own(struct arena *arena, struct real *real);
 /* A pipeline pair: its kind is the sender's stream. */

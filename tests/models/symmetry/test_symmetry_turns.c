@@ -177,12 +177,62 @@ static void test_what_sets_turns_apart(void **state)
     }
 }
 
+/* Of the route between two GPUs, what binds, looked up. */
+static void check_ends(const struct scene *s, const struct ends *ends, const struct end_pair *pair)
+{
+    const struct end_links *row = symmetry_ends(ends, pair);
+    struct route route;
+    uint32_t met = 0;
+    topology_route(&s->topology, pair->from, pair->to, 0, &route);
+    for (uint32_t i = 0; i < route.link_count; i++) {
+        if (!s->topology.graph.types[route.types[i]].binding)
+            continue;
+        assert_true(met < row->count);
+        const struct end_link *link = &row->links[met++];
+        const uint32_t node = link->of_receiver ? pair->to_node : pair->from_node;
+        const struct turned_link is = symmetry_first_at(ends, node, link->place);
+        const struct turned_link real = symmetry_first_link(&s->real, route.links[i].value);
+        assert_int_equal(is.link, real.link);
+        assert_int_equal(is.turn, real.turn);
+    }
+    assert_int_equal(met, row->count);
+}
+
+/* With a worn NIC in one node, whose routes are asked for. */
+static void test_links_of_ends_are_those_of_routes(void **state)
+{
+    unsigned pairs = 0;
+    for (unsigned i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        struct scene s;
+        build(&s, &shapes[i], 1.0);
+        const uint32_t gpus = s.topology.gpu_count, worn = s.topology.node_count - 1;
+        topology_degrade(&s.topology, gpus - 1, LINK_PCIE, 0.5);
+        symmetry_find_shift(s.arena, &s.real);
+        if (s.real.shift.turns > 1) {
+            const struct ends *ends = symmetry_ends_create(s.arena, &s.real);
+            for (uint32_t a = 0; a < gpus * gpus; a++) {
+                const uint32_t from = a / gpus, to = a % gpus;
+                const struct end_pair pair = {from, topology_node_of(&s.topology, from), to,
+                                              topology_node_of(&s.topology, to)};
+                if (pair.from_node == worn || pair.to_node == worn)
+                    assert_null(symmetry_ends(ends, &pair));
+                else
+                    check_ends(&s, ends, &pair);
+                pairs++;
+            }
+        }
+        end(&s);
+    }
+    assert_true(pairs > 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_turns),
         cmocka_unit_test(test_what_forbids_turns),
         cmocka_unit_test(test_what_sets_turns_apart),
+        cmocka_unit_test(test_links_of_ends_are_those_of_routes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -141,7 +141,8 @@ void symmetry_exchange(struct arena *arena, const struct topology *topology,
         if (exchange->looked_at == NULL || exchange->looked_at[node])
             meet_node(&m, first, end, fellows);
     }
-    qsort(m.met, m.met_count, sizeof *m.met, compare_met);
+    if (m.met_count > 0)
+        qsort(m.met, m.met_count, sizeof *m.met, compare_met);
     for (uint32_t i = 0; i < m.met_count; i++)
         take(context, m.met[i].link, m.met[i].wires);
     arena_rewind(arena, mark);

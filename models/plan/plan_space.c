@@ -26,18 +26,28 @@ static bool held(const struct space *s, enum plan_axis key)
     return (s->held >> key & 1u) != 0;
 }
 
-/* From no recomputation a search goes up; what the model's makers recomputed stands beside that. */
+static void add_recomputed(struct space *s, struct plan_layout layout, int recompute)
+{
+    layout.recompute = recompute;
+    s->rows[s->count++] = layout;
+}
+
+/* From no recomputation a search goes up; what is no rung of the ladder stands beside that: modules
+ * of a mixture, as recipes have them, and what the model's makers recomputed. */
 static void add(struct space *s, const struct plan_layout *layout)
 {
     const struct configuration *c = s->base;
-    const bool makers = !held(s, PLAN_RECOMPUTE) && c->software.pipeline.makers_recipe &&
-                        c->model.usual.recompute != RECOMPUTE_NONE;
-    LIST_ROOM(s->arena, s->rows, s->count, 2, s->room);
+    const bool modules = c->software.offers.module_recompute && c->model.moe.experts > 0;
+    const int makers =
+        c->software.pipeline.makers_recipe ? c->model.usual.recompute : RECOMPUTE_NONE;
+    LIST_ROOM(s->arena, s->rows, s->count, 3, s->room);
     s->rows[s->count++] = *layout;
-    if (!makers)
+    if (held(s, PLAN_RECOMPUTE))
         return;
-    s->rows[s->count] = *layout;
-    s->rows[s->count++].recompute = c->model.usual.recompute;
+    if (modules)
+        add_recomputed(s, *layout, RECOMPUTE_MODULES);
+    if (makers != RECOMPUTE_NONE && !(modules && makers == RECOMPUTE_MODULES))
+        add_recomputed(s, *layout, makers);
 }
 
 /* What the software offers: its usual kind, and that which shards all; beside those zero-0 and

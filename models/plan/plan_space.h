@@ -8,8 +8,9 @@
  * layers; kinds of sharding and order are those that the software offers, under a pipeline such as
  * shard the optimizer alone. Of recomputation a layout
  * has none at first: a search goes up from there (ladder.h) until it fits, as more of it is never
- * faster. Where no framework is named the schedule and the recomputation of the model's makers
- * stand beside these (software.makers_recipe). Microbatches are the powers of two to 64 and what
+ * faster; recomputation of modules stands beside it for a mixture, where the software has it. Where
+ * no framework is named the schedule and the recomputation of the model's makers stand beside these
+ * (software.makers_recipe). Microbatches are the powers of two to 64 and what
  * divides a replica's share: that some break a rule is said by the rules (configuration_check), not
  * known here. */
 #ifndef ORRERY_MODELS_PLAN_PLAN_SPACE_H

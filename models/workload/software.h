@@ -209,6 +209,7 @@ struct software_offers {
     bool selective_recompute;  /* it can repeat the attention core alone */
     bool operator_recompute;   /* it offers per_operator and every_other_layer */
     bool block_recompute;      /* it offers block and uniform */
+    bool module_recompute;     /* it offers modules; a fact that brings it says since when */
     bool flash3;               /* it can call FlashAttention-3 */
     bool native;               /* PyTorch's own: its data parallelism is called ddp or fsdp */
     bool experts_alone;        /* published runs of it are taken for mixtures of experts alone */

@@ -306,8 +306,18 @@ static bool check_sets(struct builder *b)
     return good;
 }
 
+/* What no key says, and a fact brings. */
+static void settle_offers(struct builder *b)
+{
+    const struct release_fact *fact =
+        release_bringer(b->release.history, "recompute", recompute_names[RECOMPUTE_MODULES]);
+    b->scenario->configuration.software.offers.module_recompute =
+        fact != NULL && (b->release.newest || fact->month <= b->release.month);
+}
+
 void build_release_settle(struct builder *b)
 {
+    settle_offers(b);
     if (!b->release.told || !check_sets(b))
         return;
     if (b->release.history.count == 0) {

@@ -22,6 +22,8 @@ static const struct software_case {
     uint64_t chunks;
     const char *flat[4], *deep[2], *wide;
     const char *makers; /* the schedule of the model's makers, which it runs; NULL: it does not */
+    int theirs;         /* what these computed again; 0: modules */
+    bool modules;       /* it can compute modules again */
 } softwares[] = {
     {"zero-1",
      "zero-3",
@@ -32,7 +34,9 @@ static const struct software_case {
      {"zero-0", "zero-1", "zero-2", "zero-3"},
      {"zero-0", "zero-1"},
      NULL,
-     NULL},
+     NULL,
+     0,
+     false},
     {"zero-1",
      "fsdp",
      true,
@@ -42,8 +46,22 @@ static const struct software_case {
      {"zero-0", "zero-1", "fsdp"},
      {"zero-0", "zero-1"},
      NULL,
-     NULL},
-    {"fsdp", "fsdp", true, false, false, 0, {"zero-0", "fsdp"}, {"zero-1"}, "hsdp", NULL},
+     NULL,
+     0,
+     false},
+    {.usual = "fsdp",
+     .full = "fsdp",
+     .interleaves = true,
+     .flat = {"zero-0", "fsdp"},
+     .deep = {"zero-1"},
+     .wide = "hsdp"},
+    {.usual = "zero-1",
+     .full = "zero-3",
+     .interleaves = true,
+     .sequence_parallelism = true,
+     .flat = {"zero-0", "zero-1", "zero-2", "zero-3"},
+     .deep = {"zero-0", "zero-1"},
+     .modules = true},
     {"zero-2",
      "zero-3",
      false,
@@ -53,14 +71,24 @@ static const struct software_case {
      {"zero-0", "zero-1", "zero-2", "zero-3"},
      {"zero-0", "zero-1"},
      NULL,
-     NULL},
+     NULL,
+     0,
+     false},
     {.usual = "zero-1",
      .full = "zero-3",
      .interleaves = true,
      .sequence_parallelism = true,
      .flat = {"zero-0", "zero-1", "zero-2", "zero-3"},
      .deep = {"zero-0", "zero-1"},
-     .makers = "dualpipe"},
+     .makers = "dualpipe",
+     .modules = true},
+    {.usual = "zero-1",
+     .full = "zero-3",
+     .flat = {"zero-0", "zero-1", "zero-2", "zero-3"},
+     .deep = {"zero-0", "zero-1"},
+     .makers = "dualpipe",
+     .theirs = RECOMPUTE_FULL,
+     .modules = true},
     {.usual = "zero-1",
      .full = "zero-3",
      .interleaves = true,
@@ -99,8 +127,9 @@ static struct configuration base_of(const struct machine *m, const struct softwa
     c.software.pipeline.even_stages = s->even_stages;
     c.software.offers.sequence_parallelism = s->sequence_parallelism;
     c.software.pipeline.makers_recipe = s->makers != NULL;
+    c.software.offers.module_recompute = s->modules;
     c.model.usual.schedule = s->makers != NULL ? s->makers : "zb-v";
-    c.model.usual.recompute = RECOMPUTE_MODULES;
+    c.model.usual.recompute = s->theirs > 0 ? s->theirs : RECOMPUTE_MODULES;
     return c;
 }
 
@@ -223,14 +252,20 @@ static void settle(const struct naive *n, struct plan_layout *l)
 
 static void meet(struct naive *n, const struct plan_layout *l)
 {
-    struct plan_layout theirs = *l;
-    theirs.recompute = RECOMPUTE_MODULES;
+    const bool open = !is_held(n, PLAN_RECOMPUTE);
+    bool wanted[RECOMPUTE_FULL + 1] = {false};
+    struct plan_layout other = *l;
+    wanted[RECOMPUTE_MODULES] = open && n->s->modules && n->c->model.moe.experts > 0;
+    if (open && n->s->makers != NULL)
+        wanted[n->c->model.usual.recompute] = true;
     assert_true(n->at < n->count);
     assert_true(plan_layout_same(&n->rows[n->at++], l, 0));
-    if (n->s->makers == NULL || is_held(n, PLAN_RECOMPUTE))
-        return;
-    assert_true(n->at < n->count);
-    assert_true(plan_layout_same(&n->rows[n->at++], &theirs, 0));
+    for (other.recompute = 0; other.recompute <= RECOMPUTE_FULL; other.recompute++) {
+        if (!wanted[other.recompute])
+            continue;
+        assert_true(n->at < n->count);
+        assert_true(plan_layout_same(&n->rows[n->at++], &other, 0));
+    }
 }
 
 static void loop_kinds(struct naive *n, struct plan_layout l)

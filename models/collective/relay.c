@@ -10,6 +10,10 @@
 
 #include "models/collective/nccl_facts.h"
 
+enum {
+    FELLOWS_KEPT = 128 /* what more members of a node get is worked out each time */
+};
+
 static bool carries(enum comm_op op, const struct group_shape *shape)
 {
     return op == COMM_EXPERT_EXCHANGE && shape->dispatch != NULL && shape->dispatch->relays;
@@ -100,6 +104,9 @@ static void fill_node(const struct group_shape *shape, const uint32_t *node_of, 
 {
     const struct dispatch_kind *kind = shape->dispatch;
     const double crossing = arrive(shape, first, end - first, kind->once_per_node);
+    double rows[FELLOWS_KEPT];
+    for (uint32_t to = first; to < end && to - first < FELLOWS_KEPT; to++)
+        rows[to - first] = arrive(shape, to, 1, kind->once_per_rank);
     for (uint32_t relay = first; relay < end; relay++) {
         double sources = 1.0;
         for (uint32_t from = 0, next; from < shape->ranks; from = next) {
@@ -113,7 +120,10 @@ static void fill_node(const struct group_shape *shape, const uint32_t *node_of, 
         }
         for (uint32_t to = first; to < end; to++)
             if (to != relay)
-                emit(context, relay, to, sources * arrive(shape, to, 1, kind->once_per_rank));
+                emit(context, relay, to,
+                     sources * (to - first < FELLOWS_KEPT
+                                    ? rows[to - first]
+                                    : arrive(shape, to, 1, kind->once_per_rank)));
     }
 }
 

@@ -145,16 +145,16 @@ double pass_wires_slowest_s(struct pass_wires *w, enum stream stream, struct tra
 /* Programs of transfers alone: what is asked of the symmetry. */
 struct probe {
     struct arena *arena;
-    struct program_writer **writers; /* [stage]; NULL: only whether something is not known */
-    uint32_t streams;
-    bool asks;  /* something is not known */
-    bool loose; /* something known is */
+    struct program_writer **writers; /* [stage]; NULL: only what is not known is looked for */
+    uint32_t streams; /* of which something is not known */
+    bool loose;       /* something known is */
 };
 
 static void look_up(struct pass_wires *w, struct probe *p, struct inquiry a)
 {
     const struct pass_transfer time = recall(w, a);
-    p->asks = p->asks || isinf(time.wire_s);
+    if (isinf(time.wire_s))
+        p->streams |= 1u << a.stream;
     p->loose = p->loose || ((STREAMS_OF_BLOCKS >> a.stream & 1u) != 0 &&
                             time.wire_s > time.alone_s * (1.0 + ROUNDING));
 }
@@ -162,10 +162,9 @@ static void look_up(struct pass_wires *w, struct probe *p, struct inquiry a)
 static void probe_op(struct probe *p, uint32_t stage, enum op_kind kind, enum stream stream,
                      struct transfer t)
 {
-    if (p->writers == NULL)
+    if (p->writers == NULL || (p->streams >> stream & 1u) == 0)
         return;
     struct program_writer *w = p->writers[stage];
-    p->streams |= 1u << stream;
     program_op(w, (struct op){.kind = (uint8_t)kind,
                               .stream = (uint8_t)stream,
                               .cost = program_transfer(w, t.op, t.bytes),
@@ -377,7 +376,7 @@ bool pass_wires_learn(struct pass_wires *w, struct arena *scratch, const struct 
 {
     struct probe p = {.arena = scratch};
     probe_all(w, &p, lowered, plan);
-    if (!p.asks) /* most layouts of a split: nothing is written */
+    if (p.streams == 0) /* most layouts of a split: nothing is written */
         return p.loose;
     p.writers = ARENA_ARRAY(scratch, struct program_writer *, w->c.layout.pp);
     for (uint32_t stage = 0; stage < w->c.layout.pp; stage++)

@@ -146,8 +146,8 @@ double pass_wires_slowest_s(struct pass_wires *w, enum stream stream, struct tra
 struct probe {
     struct arena *arena;
     struct program_writer **writers; /* [stage]; NULL: only what is not known is looked for */
-    uint32_t streams; /* of which something is not known */
-    bool loose;       /* something known is */
+    uint32_t streams;                /* of which something is not known */
+    bool loose;                      /* something known is */
 };
 
 static void look_up(struct pass_wires *w, struct probe *p, struct inquiry a)

@@ -272,15 +272,19 @@ static void scenarios_take_a_release(void **state)
         const char *software;
         bool fusion, told;
         const char *month; /* of the release; NULL: the newest of nemo; "": none */
-    } cases[] = {{"nemo", true, true, NULL},
-                 {"{profile: nemo, release: 2025-08}", false, true, "2025-08"},
-                 {"{profile: nemo, release: 25.09}", true, true, "2025-09"},
-                 {"{profile: nemo, release: 2025-08, router_fusion: true}", true, true, "2025-08"},
-                 {"{profile: nemo, router_fusion: false}", false, true, NULL},
-                 {"{profile: megatron, release: 2026-02}", false, true, "2026-02"},
-                 {"{profile: nanotron, release: 2025-01}", false, true, "2025-01"},
-                 {"megatron", false, false, ""},
-                 {"nanotron", false, false, ""}};
+        bool modules;      /* it can compute them again */
+    } cases[] = {
+        {"nemo", true, true, NULL, true},
+        {"{profile: nemo, release: 2025-08}", false, true, "2025-08", false},
+        {"{profile: nemo, release: 25.09}", true, true, "2025-09", true},
+        {"{profile: nemo, release: 2025-08, router_fusion: true}", true, true, "2025-08", false},
+        {"{profile: nemo, router_fusion: false}", false, true, NULL, true},
+        {"{profile: megatron, release: 2025-06}", false, true, "2025-06", false},
+        {"{profile: megatron, release: 2025-07}", false, true, "2025-07", true},
+        {"{profile: megatron, release: 2026-02}", false, true, "2026-02", true},
+        {"{profile: nanotron, release: 2025-01}", false, true, "2025-01", false},
+        {"megatron", false, false, "", true},
+        {"nanotron", false, false, "", false}};
     for (unsigned i = 0; i < COUNT(cases); i++) {
         struct scenario *s =
             read_run("qwen3-30b-a3b", "h100-80gb-sxm", "bf16", "", cases[i].software);
@@ -291,6 +295,7 @@ static void scenarios_take_a_release(void **state)
         else
             assert_int_equal(month, release_month(cases[i].month));
         assert_int_equal(choice_of(s, "software.release") != NULL, cases[i].told);
+        assert_int_equal(s->configuration.software.offers.module_recompute, cases[i].modules);
         scenario_destroy(s);
     }
 }

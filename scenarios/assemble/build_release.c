@@ -306,18 +306,8 @@ static bool check_sets(struct builder *b)
     return good;
 }
 
-/* What no key says, and a fact brings. */
-static void settle_offers(struct builder *b)
+static void settle_sets(struct builder *b)
 {
-    const struct release_fact *fact =
-        release_bringer(b->release.history, "recompute", recompute_names[RECOMPUTE_MODULES]);
-    b->scenario->configuration.software.offers.module_recompute =
-        fact != NULL && (b->release.newest || fact->month <= b->release.month);
-}
-
-void build_release_settle(struct builder *b)
-{
-    settle_offers(b);
     if (!b->release.told || !check_sets(b))
         return;
     if (b->release.history.count == 0) {
@@ -333,6 +323,22 @@ void build_release_settle(struct builder *b)
                                   b->release.newest ? "the newest facts of this software"
                                                     : "as the scenario says",
                                   before_of(b, skip, &b->release.sets), untaken_of(b, skip));
+}
+
+/* What no key says, and a fact brings. */
+static void settle_offers(struct builder *b)
+{
+    const struct release_fact *fact =
+        release_bringer(b->release.history, "recompute", recompute_names[RECOMPUTE_MODULES]);
+    b->scenario->configuration.software.offers.module_recompute =
+        fact != NULL && (b->release.newest || fact->month <= b->release.month);
+}
+
+/* What is offered comes last: facts are taken on the software as it was read. */
+void build_release_settle(struct builder *b)
+{
+    settle_sets(b);
+    settle_offers(b);
 }
 
 bool build_release_sets(const struct builder *b, const char *key)

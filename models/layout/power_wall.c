@@ -38,6 +38,14 @@ double power_node_w(const struct configuration *c, double card_w)
     return job_w / (double)layout_nodes(c);
 }
 
+double power_job_w(const struct configuration *c, double card_w)
+{
+    struct rental rental;
+    rental_of(c, &rental);
+    const double ranks = (double)configuration_ranks(c), idle = (double)rental.paid_gpus - ranks;
+    return ranks * power_wall_w(c, card_w) + idle * power_wall_w(c, c->gpu.power.idle_w);
+}
+
 void power_job_of(const struct configuration *c, double step_w, struct power_job *out)
 {
     struct rental rental;
@@ -45,13 +53,10 @@ void power_job_of(const struct configuration *c, double step_w, struct power_job
     if (!(c->cluster.node.power.conversion_ratio > 0.0))
         return;
     rental_of(c, &rental);
-    const double ranks = (double)configuration_ranks(c), paid = (double)rental.paid_gpus;
     const double idle_w = power_wall_w(c, c->gpu.power.idle_w);
-    const double standing_w = power_wall_w(c, gpu_power_static_w(&c->gpu));
-    const double most_w = power_wall_w(c, gpu_power_limit_w(&c->gpu));
     *out = (struct power_job){.step_w = step_w,
-                              .most_w = ranks * most_w + (paid - ranks) * idle_w,
-                              .standing_w = ranks * standing_w + (paid - ranks) * idle_w,
-                              .idle_w = paid * idle_w,
+                              .most_w = power_job_w(c, gpu_power_limit_w(&c->gpu)),
+                              .standing_w = power_job_w(c, gpu_power_static_w(&c->gpu)),
+                              .idle_w = (double)rental.paid_gpus * idle_w,
                               .spare_w = (double)rental.spare_gpus * idle_w};
 }

@@ -14,6 +14,10 @@ double power_wall_w(const struct configuration *c, double card_w);
  * ranks' cards at card_w, the GPUs paid beside them (rental.h) idle, trays of others left out. */
 double power_node_w(const struct configuration *c, double card_w);
 
+/* W at the wall of a job whose ranks' cards draw card_w, the GPUs that are paid beside them idle.
+ * Linear, too. */
+double power_job_w(const struct configuration *c, double card_w);
+
 /* What a job draws at the wall, W, by what its ranks do; the GPUs that are paid beside them
  * (rental.h) idle. NAN: the node's conversion is 0, not stated. */
 struct power_job {

@@ -523,6 +523,50 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
     said "a node has 8 GPUs"
 }
 
+@test "plan --power: what is used of a limit, what more buys, and the smallest that would do" {
+    # shellcheck disable=SC2086
+    expect 0 plan $little --json
+    jq -e '(has("power") or (.terms | has("power_w")) or (.rejected | has("power"))) | not' out
+    step=$(jq .layouts[0].step_time_s out)
+    # shellcheck disable=SC2086
+    expect 0 plan $little --power 1MW --json
+    jq -e ".layouts[0].step_time_s == $step and .rejected.power == 0 and .best == \"tokens\"" out
+    jq -e '.power | .limit_w == 1e6 and .used_ratio == .wall_w / 1e6 and .more_tokens_per_day_per_mw == 0' out
+    jq -e '.layouts[0] as $l | .power.wall_w == $l.wall_w
+        and ($l.tokens_per_s * 86400 / ($l.wall_w / 1e6) / .power.tokens_per_day_per_mw - 1 | fabs < 1e-12)' out
+    jq -e '.layouts | all(.wall_w * .step_time_s / .energy_j_per_token / (8 * 4096) - 1 | fabs < 1e-12)' out
+    # shellcheck disable=SC2086
+    expect 4 plan $little --power 1kW --json
+    jq -e '.rejected.power > 0 and .power.wall_w == null and .nearest.wall_w > .power.smallest_w' out
+    least=$(jq .power.smallest_w out)
+    # shellcheck disable=SC2086
+    expect 0 plan $little --power "$(jq -n "$least * 1.000001")W"
+    shows "draw more at the wall than --power allows"
+    shows " MW"
+    # shellcheck disable=SC2086
+    expect 4 plan $little --power "$(jq -n "$least * 0.999999")W" --why tp=1
+    shows "at the wall would do, and no less; the limit is"
+    shows "it exceeds the power: a step draws"
+    # shellcheck disable=SC2086
+    expect 2 plan $little --power 30
+    said "as in 800kW or 10MW"
+}
+
+@test "plan --power over machines: the most tokens under the limit, and who misses it" {
+    machine="--model llama2-7b --set model.layers=4 --gpu a100-40gb-sxm --sequence 4096 --global-batch 16"
+    # shellcheck disable=SC2086
+    expect 0 plan $machine --most-gpus 16 --power 1MW --json
+    jq -e '.machines | map(.missed) == [null, null] and .[1].first' out
+    limit=$(jq '.machines[0].layout.wall_w * 1.001' out)
+    # shellcheck disable=SC2086
+    expect 0 plan $machine --most-gpus 16 --power "${limit}W" --json
+    jq -e '.machines | map(.missed) == [null, "power"] and .[0].first' out
+    jq -e '.power.limit_w as $limit | .power.used_ratio <= 1 and .machines[1].nearest.wall_w > $limit' out
+    # shellcheck disable=SC2086
+    expect 4 plan $machine --most-gpus 16 --power 1kW
+    shows "at the wall would do"
+}
+
 @test "plan --headroom 0, --pareto: what is leaner is slower" {
     # shellcheck disable=SC2086
     expect 0 plan $little --headroom 0 --pareto --json

@@ -27,8 +27,8 @@ static const char *type_word(enum option_type type)
         [OPTION_FOLDER] = "folder", [OPTION_PICTURE] = "picture",   [OPTION_PAGE] = "page",
         [OPTION_OUTPUT] = "output", [OPTION_DATABASE] = "database", [OPTION_CHOICE] = "choice",
         [OPTION_RATIO] = "ratio",   [OPTION_SHARE] = "share",       [OPTION_TIME] = "time",
-        [OPTION_MONEY] = "money",   [OPTION_SET] = "set",           [OPTION_VARY] = "vary",
-        [OPTION_STEP] = "step"};
+        [OPTION_MONEY] = "money",   [OPTION_POWER] = "power",       [OPTION_SET] = "set",
+        [OPTION_VARY] = "vary",     [OPTION_STEP] = "step"};
     return words[type];
 }
 

@@ -135,14 +135,17 @@ static void take_ratio(struct argument_reader *r, const struct option *o, const 
 static void take_quantity(struct argument_reader *r, const struct option *o, const char *value,
                           double *target)
 {
+    static const struct {
+        enum param_type type;
+        const char *expected;
+    } of[] = {
+        [OPTION_TIME] = {PARAM_TIME, "expected a time above 0, as in 60d, 12h or 2y"},
+        [OPTION_MONEY] = {PARAM_MONEY, "expected an amount above 0, as in 250000USD or 5MUSD"},
+        [OPTION_POWER] = {PARAM_POWER, "expected a power above 0, as in 800kW or 10MW"}};
     struct quantity quantity;
     char why[QUANTITY_TEXT_MAX];
-    const bool time = o->type == OPTION_TIME;
-    bool good = quantity_read(time ? PARAM_TIME : PARAM_MONEY, value, value, &quantity, why);
-    if (!good || quantity.number <= 0.0) {
-        problem(r, o, value,
-                time ? "expected a time above 0, as in 60d, 12h or 2y"
-                     : "expected an amount above 0, as in 250000USD or 5MUSD");
+    if (!quantity_read(of[o->type].type, value, value, &quantity, why) || quantity.number <= 0.0) {
+        problem(r, o, value, of[o->type].expected);
         return;
     }
     *target = quantity.number;
@@ -244,6 +247,7 @@ static void take_value(struct argument_reader *r, const struct option *o, const 
         break;
     case OPTION_TIME:
     case OPTION_MONEY:
+    case OPTION_POWER:
         take_quantity(r, o, value, member);
         break;
     case OPTION_SET:

@@ -62,7 +62,10 @@ static void add_number(struct word_list *list, const struct option *o, uint64_t 
 
 static void add_real(struct word_list *list, const struct option *o, double value)
 {
-    const char *unit = o->type == OPTION_TIME ? "s" : o->type == OPTION_MONEY ? "USD" : "";
+    const char *unit = o->type == OPTION_TIME    ? "s"
+                       : o->type == OPTION_MONEY ? "USD"
+                       : o->type == OPTION_POWER ? "W"
+                                                 : "";
     add_option(list, o, arena_format(list->arena, "%.17g%s", value, unit));
 }
 

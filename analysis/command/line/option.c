@@ -23,8 +23,9 @@ enum option_member option_member_of(enum option_type type)
         [OPTION_OUTPUT] = MEMBER_TEXT,   [OPTION_DATABASE] = MEMBER_DATABASE,
         [OPTION_CHOICE] = MEMBER_CHOICE, [OPTION_RATIO] = MEMBER_REAL,
         [OPTION_SHARE] = MEMBER_REAL,    [OPTION_TIME] = MEMBER_REAL,
-        [OPTION_MONEY] = MEMBER_REAL,    [OPTION_SET] = MEMBER_LIST,
-        [OPTION_VARY] = MEMBER_LIST,     [OPTION_STEP] = MEMBER_LIST};
+        [OPTION_MONEY] = MEMBER_REAL,    [OPTION_POWER] = MEMBER_REAL,
+        [OPTION_SET] = MEMBER_LIST,      [OPTION_VARY] = MEMBER_LIST,
+        [OPTION_STEP] = MEMBER_LIST};
     return members[type];
 }
 

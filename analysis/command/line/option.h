@@ -39,6 +39,7 @@ enum option_type {
     OPTION_SHARE,    /* the same, and may be 0 */
     OPTION_TIME,     /* 60d, above 0; double seconds */
     OPTION_MONEY,    /* 5MUSD, above 0; double USD */
+    OPTION_POWER,    /* 10MW, above 0; double W */
     OPTION_SET,      /* K=V, may be repeated; struct option_list */
     OPTION_VARY,     /* K=VALUES, likewise */
     OPTION_STEP      /* [SCENARIO:]step=TIME, likewise */

@@ -193,6 +193,9 @@ static const struct option options[] = {
      "longest time that the whole training run may take, as in 60d"},
     {"--budget", OPTION_MONEY, FIELD(terms.budget_usd), "MONEY", NULL,
      "most that the whole training run may cost, as in 5MUSD"},
+    {"--power", OPTION_POWER, FIELD(terms.power_w), "POWER", NULL,
+     "most that a step may draw at the wall in the mean, as in 10MW: cards, nodes, leaf switches "
+     "and PUE; the list is then ordered by tokens per second"},
     {"--most-gpus", OPTION_SOME, FIELD(terms.gpus_max), "N", NULL,
      "most GPUs that a machine may have; with --model and without --gpus, every size up to it is "
      "searched"},

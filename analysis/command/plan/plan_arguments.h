@@ -17,7 +17,7 @@ struct plan_output {
 struct plan_terms {
     enum search_best best;
     bool has_best;
-    double deadline_s, budget_usd;
+    double deadline_s, budget_usd, power_w;
     uint64_t gpus_max;
 };
 struct plan_arguments {

@@ -46,7 +46,7 @@ static void try_size(const struct sizing *s, const struct scenario *larger, uint
     question.base = c;
     question.held |= 1u << PLAN_TP | 1u << PLAN_PP | 1u << PLAN_CP | 1u << PLAN_EP;
     question.leaders = 1;
-    question.terms = (struct search_terms){.best = s->search->question.terms.best};
+    question.terms.deadline_s = question.terms.budget_usd = 0.0;
     question.weeks = NULL;
     question.diary = NULL;
     question.told = NULL;

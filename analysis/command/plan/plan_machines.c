@@ -12,6 +12,7 @@
 #include "analysis/output/terminal/progress.h"
 #include "analysis/plan/search/search_front.h"
 #include "analysis/plan/search/search_machine.h"
+#include "analysis/plan/search/search_power.h"
 #include "analysis/plan/search/search_terms.h"
 #include "analysis/study/study_vary.h"
 #include "analysis/tell/document/document_lines.h"
@@ -97,6 +98,7 @@ static int search_point(struct arena *arena, const struct plan_arguments *a,
         plan_fitting_apply(scenario, search, NULL);
         plan_figures_apply(scenario, search, NULL);
         search_machine_keep(arena, out, search);
+        search_power_more(arena, search, &out->more);
         if (a->output.pareto) {
             search_front_find(arena, search, &out->front);
             plan_fitting_front(scenario, search, &out->front);

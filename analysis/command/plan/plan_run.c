@@ -22,6 +22,7 @@
 #include "analysis/output/text/shell.h"
 #include "analysis/plan/search/search_lead.h"
 #include "analysis/plan/search/search_own.h"
+#include "analysis/plan/search/search_power.h"
 #include "analysis/plan/search/search_terms.h"
 #include "analysis/tell/document/document_lines.h"
 #include "analysis/tell/report/report_plan.h"
@@ -246,6 +247,9 @@ static int tell(struct plan_command *p, const struct search_wish *wish, double s
     struct plan_larger larger = {.known = false};
     if (!a->output.has_launch || a->output.json)
         search_batch_near(p->arena, p->search, &batch);
+    struct search_more more = {.known = false};
+    if (!a->output.has_launch || a->output.json)
+        search_power_more(p->arena, p->search, &more);
     if (!a->output.json)
         plan_larger_find(p->arena, a, p->scenario, p->search, &larger);
     if (a->output.pareto) {
@@ -262,6 +266,7 @@ static int tell(struct plan_command *p, const struct search_wish *wish, double s
                              .why_text = a->output.why,
                              .front = p->front,
                              .batch = &batch,
+                             .more = &more,
                              .larger = &larger,
                              .shift = &shift,
                              .line = run_line(p),
@@ -327,9 +332,11 @@ static int plan(struct plan_command *p)
     struct search_question question = {
         .held = held.asked | held.set,
         .headroom_ratio = a->headroom_ratio,
-        .terms = {.best = a->terms.best,
+        .terms = {.best =
+                      a->terms.power_w > 0.0 && !a->terms.has_best ? BEST_TOKENS : a->terms.best,
                   .deadline_s = a->terms.deadline_s,
-                  .budget_usd = a->terms.budget_usd},
+                  .budget_usd = a->terms.budget_usd,
+                  .power_w = a->terms.power_w},
         .leaders = (uint32_t)(a->top > LEADERS_MAX ? LEADERS_MAX : a->top),
         .threads = arguments_threads(a->share.threads, pool_threads_available()),
         .stop = stop,

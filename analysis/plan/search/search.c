@@ -15,6 +15,7 @@
 
 #include "analysis/plan/search/search_book.h"
 #include "analysis/plan/search/search_lead.h"
+#include "analysis/plan/search/search_terms.h"
 #include "analysis/plan/search/search_unit.h"
 #include "analysis/plan/search/search_weeks.h"
 #include "analysis/plan/search/searching.h"
@@ -25,8 +26,8 @@
 #include "sim/pool.h"
 
 const char *const search_fate_names[FATE_COUNT] = {"open",     "rule",   "memory", "headroom",
-                                                   "deadline", "budget", "bound",  "slower",
-                                                   "ledger",   "leader"};
+                                                   "deadline", "budget", "power",  "bound",
+                                                   "slower",   "ledger", "leader"};
 
 enum {
     SLACK = 5,     /* that pass detail may have put behind the last leader */
@@ -159,8 +160,14 @@ static void search_all(struct searching *g)
     searching_keep(g);
     reject_missed(g);
     tell(g, 0.2);
-    find_leaders(g);
-    searching_leaders_play(g);
+    bool again = true;
+    while (again) {
+        find_leaders(g);
+        again = searching_leaders_play(g);
+        if (!again && search_terms_limited(&s->question.terms) && s->leader_count == 0)
+            again = searching_leanest(g);
+        again = again && !searching_stopped(g);
+    }
     searching_leaders_complete(g);
     if (s->question.part.count == 0) { /* who leads is a question about all parts */
         search_lead_order(s);
@@ -178,12 +185,16 @@ static void find_near(struct search *s)
     struct search_question question = s->question;
     struct search *freely = NULL;
     struct error error;
-    question.terms = (struct search_terms){.best = question.terms.best};
+    question.terms =
+        (struct search_terms){.best = question.terms.best,
+                              .power_w = question.terms.power_w > 0.0 ? (double)INFINITY : 0.0};
     question.leaders = 1;
     question.told = NULL;
     question.diary = NULL;
     if (s->leader_count > 0 || s->stopped ||
-        s->counts.fates[FATE_DEADLINE] + s->counts.fates[FATE_BUDGET] == 0 ||
+        s->counts.fates[FATE_DEADLINE] + s->counts.fates[FATE_BUDGET] +
+                s->counts.fates[FATE_POWER] ==
+            0 ||
         !search_run(&question, &freely, &error))
         return;
     if (freely->leader_count > 0) {
@@ -199,7 +210,10 @@ bool search_run(const struct search_question *question, struct search **out, str
     struct search *s = ARENA_NEW(arena, struct search);
     struct configuration *base = ARENA_NEW(arena, struct configuration);
     struct topology *topology = ARENA_NEW(arena, struct topology);
-    *s = (struct search){.arena = arena, .question = *question, .base = base};
+    *s = (struct search){.arena = arena,
+                         .question = *question,
+                         .base = base,
+                         .watts = {.needed_w = NAN, .smallest_w = NAN}};
     *base = *question->base;
     base->perturbation_count = 0; /* who decides does not know which card will be slow */
     base->kernel_jitter_sigma = 0.0;
@@ -213,7 +227,9 @@ bool search_run(const struct search_question *question, struct search **out, str
         .ground = {.base = base,
                    .topology = topology,
                    .held = question->held,
-                   .usable_bytes = trial_usable_bytes(base, question->headroom_ratio)}};
+                   .usable_bytes = trial_usable_bytes(base, question->headroom_ratio),
+                   .power_w =
+                       search_terms_limited(&question->terms) ? question->terms.power_w : 0.0}};
     if (!make_rows(&g, error)) {
         arena_destroy(g.scratch);
         arena_destroy(arena);

@@ -13,6 +13,7 @@ enum search_fate {
     FATE_HEADROOM, /* they may fit the card, and leave less free than asked */
     FATE_DEADLINE, /* timed, or by its kernels alone: the tokens take longer than allowed */
     FATE_BUDGET,   /* likewise: they cost more than allowed */
+    FATE_POWER,    /* timed: it draws more at the wall than allowed */
     FATE_BOUND,    /* its kernels alone take longer than the slowest leader */
     FATE_TIMED,    /* timed at pass detail, slower than the leaders */
     FATE_LEDGER,   /* as fast as a leader, but its ledger does not fit */
@@ -31,9 +32,11 @@ struct search_row {
     double pass_s;               /* at pass detail; 0: not timed */
     double apart_s;              /* search_unit_apart_s, a bound of op detail; 0: not asked */
     double apart_least_s;        /* pass_apart_s is no less */
-    bool fits;                   /* its ledger was played and fits */
-    uint32_t tried;              /* layouts with less recomputation that did not fit */
-    struct search_turn *turn;    /* where its findings are written down; NULL: nowhere */
+    double pass_w, least_w;   /* W at the wall at pass detail; at least, op by op; 0: not asked */
+    bool drawn;               /* least_w is that of its step op by op */
+    bool fits;                /* its ledger was played and fits */
+    uint32_t tried;           /* layouts with less recomputation that did not fit */
+    struct search_turn *turn; /* where its findings are written down; NULL: nowhere */
 };
 struct search_weeks_wish {
     const struct scenario *scenario; /* with `run:`; its seed is the first one */
@@ -83,7 +86,7 @@ struct search_leader {
     double usd_per_1e9_tokens;
     double training_s, training_usd; /* of training.tokens in such steps; NAN: not said */
     enum nearness nearness;          /* of what was measured */
-    /* At the wall, of a step without failures; NAN: not asked (BEST_ENERGY), or not known. */
+    /* At the wall, of a step without failures; NAN: not asked (search_terms_draws) or not known. */
     double energy_j_per_token, wall_w;
     /* With failures; NULL: not played. Then price and length of the training are with them. */
     const struct search_weeks *weeks;
@@ -104,6 +107,7 @@ extern const char *const search_best_docs[SEARCH_BEST_COUNT];
 struct search_terms {
     enum search_best best;
     double deadline_s, budget_usd; /* of training.tokens; 0: none */
+    double power_w; /* mean at the wall of a step; 0: none, INFINITY: any, and it is told */
 };
 
 /* Where a search writes down what it finds out, and what it takes from there. */
@@ -145,6 +149,14 @@ struct search_counts {
     uint64_t unplayed;
     uint32_t fates[FATE_COUNT];
 };
+/* At the wall, W; NAN: not so, or not asked for. */
+struct search_watts {
+    double needed_w;   /* below which a layout that is not listed would take less energy than the
+                        * first, where not all are listed */
+    double smallest_w; /* the least that a layout draws which power alone keeps out, where nothing
+                        * keeps the limit: with it as the limit something would */
+    bool of_played;    /* others may draw less: there were too many to play op by op */
+};
 struct search {
     struct arena *arena;
     struct search_question question;
@@ -158,9 +170,7 @@ struct search {
     /* The goodput that a layout would need to lead that fits and is not listed, by its step, which
      * is no shorter than the last leader's; NAN: there is none, or no weeks were played. */
     double needed_goodput_ratio;
-    /* W at the wall below which a layout that is not listed would take less energy than the first;
-     * NAN: all are listed, or energy was not asked for. */
-    double needed_w;
+    struct search_watts watts;
     uint32_t *pareto; /* leaders that no other beats in both time and free memory */
     uint32_t pareto_count;
     struct model_error own;    /* of the first leader */
@@ -170,6 +180,11 @@ struct search {
     struct search_leader near; /* the fastest that fits */
     bool stopped;
     struct search_counts counts;
+};
+struct search_more {             /* power (search_power.h) */
+    bool known;                  /* a limit keeps something out, and with more power one leads */
+    double power_w;              /* the raised limit */
+    struct search_leader leader; /* the best by the objective under it */
 };
 struct search_front {
     struct search_leader *leaders; /* fastest first */

@@ -61,26 +61,31 @@ void search_lead_guess(const struct configuration *base, const struct search_row
                                   .peak_reserved_bytes = NAN,
                                   .peak_allocated_bytes = NAN,
                                   .energy_j_per_token = NAN,
-                                  .wall_w = NAN};
+                                  .wall_w = row->pass_w > 0.0 ? row->pass_w : NAN};
     for (unsigned part = 0; part < PART_COUNT; part++)
         out->breakdown_s[part] = NAN;
 }
 
-/* Asked for a second time, as a step for its outcome alone has no power. */
-static void find_energy(const struct search *s, struct search_leader *leader)
+void search_lead_draw(const struct configuration *base, unsigned threads,
+                      struct search_leader *leader)
 {
-    const struct step_options options = {.time_only = true, .threads = s->question.threads};
+    const struct step_options options = {.time_only = true, .threads = threads};
     struct configuration c;
     struct step *step;
     struct error error;
-    leader->energy_j_per_token = leader->wall_w = NAN;
-    plan_layout_apply(s->base, &leader->row->layout, &c);
-    if (s->question.terms.best != BEST_ENERGY || !leader->played ||
-        !step_run(&c, &options, &step, &error))
+    plan_layout_apply(base, &leader->row->layout, &c);
+    if (!step_run(&c, &options, &step, &error))
         return;
     leader->energy_j_per_token = step->power.step_j / configuration_tokens(&c);
     leader->wall_w = step->power.step_j / step->step_s;
     step_destroy(step);
+}
+
+static void find_energy(const struct search *s, struct search_leader *leader)
+{
+    if (search_terms_draws(&s->question.terms) && leader->played &&
+        isnan(leader->energy_j_per_token))
+        search_lead_draw(s->base, s->question.threads, leader);
 }
 
 static void price_weeks(const struct configuration *c, struct search_leader *leader)
@@ -208,9 +213,9 @@ static void find_needed(struct search *s, double last_step_s, bool all)
 /* What is not listed takes longer, so it saves energy only where it draws so little. */
 static void find_needed_power(struct search *s, double last_step_s, bool all)
 {
-    s->needed_w = NAN;
+    s->watts.needed_w = NAN;
     if (s->question.terms.best == BEST_ENERGY && s->leader_count > 0 && !all)
-        s->needed_w = s->leaders[0].wall_w * s->leaders[0].step_s / last_step_s;
+        s->watts.needed_w = s->leaders[0].wall_w * s->leaders[0].step_s / last_step_s;
 }
 
 /* Is `a` as fast and as lean, and better in one? */

@@ -14,6 +14,10 @@ bool search_lead_play(const struct configuration *base, const struct search_row 
 /* The same from what is known without. */
 void search_lead_guess(const struct configuration *base, const struct search_row *row,
                        struct search_leader *out);
+/* What its step, which was played, draws: it is played once more, as a step for its outcome alone
+ * has no power. */
+void search_lead_draw(const struct configuration *base, unsigned threads,
+                      struct search_leader *leader);
 /* What follows from the step, or the weeks: cost, length, and how sure it is; `first` is the best
  * of all. `weeks`: by its tokens that are kept, where both were played. */
 void search_lead_price(const struct configuration *base, const struct search_leader *first,

@@ -16,6 +16,8 @@ void search_machine_keep(struct arena *arena, struct search_machine *m, const st
     m->card_bytes = s->base->gpu.hbm.usable_bytes;
     m->found = s->leader_count > 0;
     m->near = s->has_near;
+    m->watts = s->watts;
+    m->refused = s->counts.fates[FATE_POWER] > 0;
     if (!m->found && !m->near) {
         struct search_broken broken;
         struct search_lack lack = {.key = NULL};
@@ -39,18 +41,14 @@ const char *search_machine_missed(const struct search_machine *m)
                              : "memory";
 }
 
-/* Tokens a second, those that are kept where failures were played. */
-static double rate(const struct search_leader *l)
-{
-    return l->weeks != NULL ? l->weeks->tokens_per_s : l->tokens_per_s;
-}
-
 /* Is `a` as good as `b` in time, cost and free memory, and better in one? What is not known of
  * either does not count. */
 static bool beats(const struct search_point *a, const struct search_point *b)
 {
-    const double x[] = {rate(a->leader), -a->leader->usd_per_1e9_tokens, a->free_ratio};
-    const double y[] = {rate(b->leader), -b->leader->usd_per_1e9_tokens, b->free_ratio};
+    const double x[] = {search_weeks_tokens_per_s(a->leader), -a->leader->usd_per_1e9_tokens,
+                        a->free_ratio};
+    const double y[] = {search_weeks_tokens_per_s(b->leader), -b->leader->usd_per_1e9_tokens,
+                        b->free_ratio};
     bool better = false;
     for (unsigned i = 0; i < sizeof x / sizeof x[0]; i++) {
         if (x[i] < y[i])
@@ -94,11 +92,32 @@ static void find_first(struct search_machines *all)
         first->first = true;
 }
 
+/* With more power a machine has what it was found with then, or now. */
+static void find_more(struct search_machines *all)
+{
+    const struct search_terms *terms = &all->question.terms;
+    double best = INFINITY;
+    for (size_t i = 0; i < all->count; i++)
+        if (all->rows[i].found)
+            best = fmin(best, search_terms_value(terms, &all->rows[i].leader));
+    for (size_t i = 0; i < all->count; i++) {
+        const struct search_machine *m = &all->rows[i];
+        const double value =
+            m->more.known ? search_terms_value(terms, &m->more.leader) : (double)INFINITY;
+        if (value < best) {
+            best = value;
+            all->more = m;
+        }
+    }
+}
+
 static int compare_points(const void *a, const void *b)
 {
     const struct search_point *x = a, *y = b;
-    if (rate(x->leader) != rate(y->leader))
-        return rate(x->leader) > rate(y->leader) ? -1 : 1;
+    const double fast = search_weeks_tokens_per_s(x->leader),
+                 other = search_weeks_tokens_per_s(y->leader);
+    if (fast != other)
+        return fast > other ? -1 : 1;
     if (x->free_ratio != y->free_ratio)
         return x->free_ratio < y->free_ratio ? -1 : 1;
     return x->machine < y->machine ? -1 : x->machine > y->machine;
@@ -129,6 +148,7 @@ void search_machines_rank(struct arena *arena, struct search_machines *all)
 {
     find_unbeaten(all);
     find_first(all);
+    find_more(all);
     if (all->has_front)
         find_front(arena, all);
 }

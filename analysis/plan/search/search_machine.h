@@ -19,6 +19,9 @@ struct search_machine {
     struct search_leader leader;
     double card_bytes;         /* usable memory of a GPU */
     struct search_front front; /* where it was asked for */
+    bool refused;              /* some layout for its power */
+    struct search_watts watts; /* struct search's */
+    struct search_more more;   /* with more power, where that is limited */
 };
 /* A layout of a machine. */
 struct search_point {
@@ -31,6 +34,8 @@ struct search_machines {
     struct search_machine *rows;
     size_t count, asked; /* that were searched; of so many, where none stopped it */
     bool has_front;
+    const struct search_machine *more; /* whose `more` is the best with more power; NULL: that
+                                        * buys nothing */
     struct search_point *front; /* that no other layout beats in time, cost and free memory */
     size_t front_count;
 };

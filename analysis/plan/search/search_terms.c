@@ -30,11 +30,12 @@ bool search_terms_check(const struct search_terms *t, const struct configuration
                          "the price of %s is not known, so no training can be priced: give one "
                          "with --set cost.gpu_hour=2.5USD",
                          c->gpu.name);
-    if (t->best == BEST_ENERGY && !(c->cluster.node.power.conversion_ratio > 0.0))
+    if (search_terms_draws(t) && !(c->cluster.node.power.conversion_ratio > 0.0))
         return error_set(error,
                          "what a node of %s draws beside its cards is not known, so no layout has "
-                         "an energy: give it with --set cluster.node.conversion=94%%",
-                         c->cluster.node.name);
+                         "%s: give it with --set cluster.node.conversion=94%%",
+                         c->cluster.node.name,
+                         t->best == BEST_ENERGY ? "an energy" : "a power at the wall");
     return true;
 }
 
@@ -55,7 +56,19 @@ enum search_fate search_terms_broken(const struct search_terms *t, const struct 
 {
     if (t->deadline_s > 0.0 && l->training_s > t->deadline_s)
         return FATE_DEADLINE;
-    return t->budget_usd > 0.0 && l->training_usd > t->budget_usd ? FATE_BUDGET : FATE_OPEN;
+    if (t->budget_usd > 0.0 && l->training_usd > t->budget_usd)
+        return FATE_BUDGET;
+    return search_terms_limited(t) && l->wall_w > t->power_w ? FATE_POWER : FATE_OPEN;
+}
+
+bool search_terms_draws(const struct search_terms *t)
+{
+    return t->best == BEST_ENERGY || t->power_w > 0.0;
+}
+
+bool search_terms_limited(const struct search_terms *t)
+{
+    return t->power_w > 0.0 && isfinite(t->power_w);
 }
 
 bool search_terms_weeks(const struct search_terms *t)

@@ -16,9 +16,12 @@ bool search_terms_check(const struct search_terms *terms, const struct configura
  * or FATE_OPEN. `c` has a layout that uses its cluster. */
 enum search_fate search_terms_missed(const struct search_terms *terms,
                                      const struct configuration *c, double step_s);
-/* The same of a leader, with failures where they were played. */
+/* The same of a leader, with failures where they were played; FATE_POWER: it draws too much. */
 enum search_fate search_terms_broken(const struct search_terms *terms,
                                      const struct search_leader *leader);
+/* Do they ask what a step draws at the wall? And is that limited? */
+bool search_terms_draws(const struct search_terms *terms);
+bool search_terms_limited(const struct search_terms *terms);
 /* Does the objective know failures, where they are played? */
 bool search_terms_weeks(const struct search_terms *terms);
 /* By which the best is the least, in the unit of the objective (tokens a second are negative);

@@ -10,6 +10,7 @@
 
 #include "analysis/plan/search/search_book.h"
 #include "models/layout/layout.h"
+#include "models/layout/power_wall.h"
 #include "models/plan/ladder.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
@@ -195,6 +196,7 @@ static void judge_anew(struct search_unit *u, struct search_row *row)
 static void judge(struct search_unit *u, struct search_row *row)
 {
     row->pass_s = row->apart_s = row->apart_least_s = 0.0; /* of another level of recomputation */
+    row->pass_w = row->least_w = 0.0;
     if (search_book_knows(row, SEARCH_JUDGED))
         return;
     judge_anew(u, row);
@@ -209,20 +211,35 @@ void search_unit_judge(struct search_unit *u)
     give(u);
 }
 
+/* What it draws, and whether that is too much. */
+static void weigh(struct search_unit *u, struct search_row *row)
+{
+    struct configuration c;
+    if (!(u->ground.power_w > 0.0))
+        return;
+    plan_layout_apply(u->ground.base, &row->layout, &c);
+    const double longest_s = row->pass_s * SEARCH_UNIT_UNDERSTATED;
+    row->pass_w = power_job_w(&c, pass_least_card_w(u->memory, &c, row->pass_s));
+    row->least_w = power_job_w(&c, pass_least_card_w(u->memory, &c, longest_s));
+    if (row->least_w > u->ground.power_w)
+        row->fate = FATE_POWER;
+}
+
 static void time_row(struct search_unit *u, struct search_row *row)
 {
     struct configuration c;
     struct pass_played played;
     CHECK(row->pass_s == 0.0); /* 2 */
     row->fate = FATE_TIMED;
-    if (search_book_knows(row, SEARCH_TIMED))
-        return;
-    plan_layout_apply(u->ground.base, &row->layout, &c);
-    pass_step(u->memory, find_split(u, &c), &c, &played);
-    row->pass_s = played.step_s;
-    row->apart_least_s = played.queued_again ? 0.0 : played.step_s - played.queued_s;
-    CHECK(row->apart_least_s <= row->pass_s);
-    search_book_note(row, SEARCH_TIMED);
+    if (!search_book_knows(row, SEARCH_TIMED)) {
+        plan_layout_apply(u->ground.base, &row->layout, &c);
+        pass_step(u->memory, find_split(u, &c), &c, &played);
+        row->pass_s = played.step_s;
+        row->apart_least_s = played.queued_again ? 0.0 : played.step_s - played.queued_s;
+        CHECK(row->apart_least_s <= row->pass_s);
+        search_book_note(row, SEARCH_TIMED);
+    }
+    weigh(u, row);
 }
 
 static double below_op_detail(const struct configuration *c, double bound_s, bool loose)

@@ -14,6 +14,7 @@ struct search_ground {
     const struct topology *topology;
     unsigned held;
     double usable_bytes; /* that a layout may reserve: of the card, less what is to stay free */
+    double power_w;      /* that a step may draw at the wall; 0: whatever it draws */
 };
 
 /* Of rows first .. first + count - 1, all of one (tp, cp). */
@@ -35,6 +36,9 @@ void search_unit_time_one(struct search_unit *unit, struct search_row *row, doub
 #define SEARCH_UNIT_OVERSTATED 1.006
 #define SEARCH_UNIT_OVERSTATED_LOOSE 1.06
 #define SEARCH_UNIT_OVERSTATED_SCATTERED 1.2
+/* Op by op no step was seen to be longer than at pass detail by more than this
+ * (docs/models/pass.md): what draws more than the limit in one so long is refused. */
+#define SEARCH_UNIT_UNDERSTATED 1.25
 /* Seconds; no step of a timed row is shorter op by op. Found once. */
 double search_unit_apart_s(struct search_unit *unit, struct search_row *row);
 bool search_unit_holds(const struct search_unit *unit, const struct search_row *row);

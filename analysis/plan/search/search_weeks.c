@@ -165,6 +165,11 @@ bool search_weeks_play(struct arena *arena, const struct search_weeks_wish *wish
     return played;
 }
 
+double search_weeks_tokens_per_s(const struct search_leader *leader)
+{
+    return leader->weeks != NULL ? leader->weeks->tokens_per_s : leader->tokens_per_s;
+}
+
 static const struct search_weeks *copy_weeks(struct arena *arena, const struct search_weeks *of)
 {
     struct search_weeks *weeks = ARENA_NEW(arena, struct search_weeks);

@@ -28,6 +28,8 @@ struct search_weeks_round {
 };
 void search_weeks_round(struct arena *arena, const struct search_weeks_round *round,
                         struct error *first);
+/* Tokens a second, those that are kept where failures were played. */
+double search_weeks_tokens_per_s(const struct search_leader *leader);
 /* Mean and standard error of log(rate of a / rate of b) over the seeds that both met. */
 double search_weeks_log_ratio(const struct search_weeks *a, const struct search_weeks *b,
                               double *standard_error);

@@ -121,7 +121,7 @@ static bool further(const struct search_row *a, const struct search_row *b)
     static const unsigned char order[FATE_COUNT] = {
         [FATE_RULE] = 0,  [FATE_MEMORY] = 1,   [FATE_HEADROOM] = 2, [FATE_LEDGER] = 3,
         [FATE_OPEN] = 4,  [FATE_DEADLINE] = 4, [FATE_BUDGET] = 4,   [FATE_BOUND] = 4,
-        [FATE_TIMED] = 5, [FATE_LEADER] = 6,
+        [FATE_POWER] = 5, [FATE_TIMED] = 5,    [FATE_LEADER] = 6,
     };
     if (order[a->fate] != order[b->fate])
         return order[a->fate] > order[b->fate];
@@ -250,7 +250,10 @@ bool search_why(const struct search *s, const struct search_wish *wish, struct s
     question.held |= wish->held; /* what was held stays, unless the wish names it */
     question.dp = wish->layout.dp;
     question.leaders = WHY_LEADERS;
-    question.terms = (struct search_terms){.best = question.terms.best}; /* they are told apart */
+    question.terms =
+        (struct search_terms){/* they are told apart */
+                              .best = question.terms.best,
+                              .power_w = question.terms.power_w > 0.0 ? (double)INFINITY : 0.0};
     question.told = NULL;
     *out = (struct search_verdict){.found = NULL};
     if (!search_run(&question, &out->found, error))

@@ -168,6 +168,7 @@ static bool step_fits(const struct search_ground *ground, struct search_row *row
     if (search_book_knows(row, SEARCH_PLAYED)) {
         *out = row->turn->leader;
         out->row = row;
+        out->energy_j_per_token = out->wall_w = NAN;
         return row->turn->plays;
     }
     const bool fits = search_lead_play(ground->base, row, ground->usable_bytes, scratch, out);
@@ -190,6 +191,21 @@ static void play_leader(void *context, size_t index, struct arena *scratch)
     struct leading *p = context;
     struct search_row *row = (struct search_row *)p->leaders[index].row;
     p->fits[index] = step_fits(&p->g->ground, row, scratch, &p->leaders[index]);
+    if (p->fits[index] && p->g->ground.power_w > 0.0)
+        search_lead_draw(p->g->ground.base, 1, &p->leaders[index]);
+}
+
+/* What it draws op by op is known now. Too much? */
+static bool refused(const struct searching *g, const struct search_leader *leader)
+{
+    struct search_row *row = (struct search_row *)leader->row;
+    if (!(g->ground.power_w > 0.0))
+        return false;
+    row->least_w = leader->wall_w;
+    row->drawn = true;
+    if (row->least_w > g->ground.power_w)
+        row->fate = FATE_POWER;
+    return row->fate == FATE_POWER;
 }
 
 static uint64_t passes_of(const struct searching *g, const struct search_row *row)
@@ -223,8 +239,14 @@ static double last_leader_s(const struct searching *g)
     return leaders < g->s->question.leaders ? INFINITY : last_s;
 }
 
+/* Is it likely to draw too much? */
+static bool likely_refused(const struct searching *g, const struct search_row *row)
+{
+    return g->ground.power_w > 0.0 && row->pass_w > g->ground.power_w;
+}
+
 /* The next few to be played op by op, the likeliest first: all that may lead, as far as
- * EFFORT_MAX allows. Playing tells whether they fit, too. */
+ * EFFORT_MAX allows. Playing tells whether they fit, too, and what they draw. */
 static uint32_t choose_played(struct searching *g, struct search_leader *out)
 {
     const double most_s = last_leader_s(g);
@@ -232,7 +254,7 @@ static uint32_t choose_played(struct searching *g, struct search_leader *out)
     for (uint32_t i = 0; i < g->order_count && count < AT_ONCE; i++) {
         struct search_row *row = g->order[i];
         const uint64_t passes = passes_of(g, row);
-        const bool first = g->played_count + count < PLAYED_LEAST;
+        const bool first = g->played_count + count < PLAYED_LEAST && !likely_refused(g, row);
         if (find_played(g, row) != NULL || (!first && g->effort + passes > EFFORT_MAX) ||
             !searching_may_take(g, row, most_s))
             continue;
@@ -242,15 +264,20 @@ static uint32_t choose_played(struct searching *g, struct search_leader *out)
     return count;
 }
 
-static void keep_played(struct searching *g, const struct leading *p, uint32_t count)
+/* True: one of them draws too much. */
+static bool keep_played(struct searching *g, const struct leading *p, uint32_t count)
 {
     struct search *s = g->s;
+    bool any_refused = false;
     for (uint32_t i = 0; i < count; i++)
-        if (p->fits[i])
-            s->leaders[s->leader_count++] = p->leaders[i];
-        else
+        if (!p->fits[i])
             try_more(g, (struct search_row *)p->leaders[i].row);
+        else if (refused(g, &p->leaders[i]))
+            any_refused = true;
+        else
+            s->leaders[s->leader_count++] = p->leaders[i];
     g->played_count = s->leader_count;
+    return any_refused;
 }
 
 static double fastest_played_s(const struct search *s)
@@ -272,10 +299,12 @@ static uint64_t count_unplayed(const struct searching *g)
 }
 
 /* Op by op the fastest may be slower than at pass detail: what its time lets in is timed too. */
-void searching_leaders_play(struct searching *g)
+bool searching_leaders_play(struct searching *g)
 {
     struct search *s = g->s;
-    s->leaders = ARENA_ARRAY(s->arena, struct search_leader, s->row_count + (size_t)AT_ONCE);
+    bool any_refused = false;
+    if (s->leaders == NULL)
+        s->leaders = ARENA_ARRAY(s->arena, struct search_leader, s->row_count + (size_t)AT_ONCE);
     while (!searching_stopped(g)) {
         struct search_leader chosen[AT_ONCE];
         bool fits[AT_ONCE] = {false};
@@ -285,17 +314,72 @@ void searching_leaders_play(struct searching *g)
         struct leading leading = {.g = g, .leaders = chosen, .fits = fits};
         pool_run_scratch(s->question.threads, count, play_leader, &leading);
         s->counts.played += count;
-        keep_played(g, &leading, count);
+        any_refused = keep_played(g, &leading, count) || any_refused;
         searching_time(g, s->leader_count > 0 ? fastest_played_s(s) : 0.0);
     }
     s->counts.unplayed = count_unplayed(g);
+    return any_refused;
+}
+
+/* Does power alone keep it out? */
+static bool refused_alone(const struct search *s, const struct search_row *row)
+{
+    return row->fate == FATE_POWER && search_lead_missed(s, row, row->pass_s) == FATE_OPEN;
+}
+
+/* Of these the row that may draw least; NULL: there is none. */
+static struct search_row *leanest_refused(const struct searching *g)
+{
+    struct search *s = g->s;
+    struct search_row *least = NULL;
+    for (uint32_t i = 0; i < s->row_count; i++) {
+        struct search_row *row = &s->rows[i];
+        if (refused_alone(s, row) && (least == NULL || row->least_w < least->least_w))
+            least = row;
+    }
+    return least;
+}
+
+/* Plays it op by op; what does not fit is tried with more recomputation. */
+static void draw_refused(struct searching *g, struct search_row *row)
+{
+    struct search_leader leader;
+    g->effort += passes_of(g, row);
+    if ((row->fits || ledger_fits(&g->ground, row, g->scratch)) &&
+        step_fits(&g->ground, row, g->scratch, &leader)) {
+        search_lead_draw(g->ground.base, g->s->question.threads, &leader);
+        row->fate = FATE_TIMED;
+        refused(g, &leader);
+    } else {
+        try_more(g, row);
+    }
+}
+
+bool searching_leanest(struct searching *g)
+{
+    struct search *s = g->s;
+    struct search_row *row = leanest_refused(g);
+    const uint64_t most = g->effort + EFFORT_MAX;
+    while (row != NULL && !row->drawn && g->effort < most && !searching_stopped(g)) {
+        draw_refused(g, row);
+        if (row->fate == FATE_TIMED || row->fate == FATE_OPEN)
+            return true;
+        row = leanest_refused(g);
+    }
+    s->watts.of_played = row != NULL && !row->drawn;
+    s->watts.smallest_w = NAN;
+    for (uint32_t i = 0; i < s->row_count; i++)
+        if (s->rows[i].drawn && refused_alone(s, &s->rows[i]))
+            s->watts.smallest_w = fmin(s->watts.smallest_w, s->rows[i].least_w);
+    return false;
 }
 
 void searching_leaders_complete(struct searching *g)
 {
     struct search *s = g->s;
     for (uint32_t i = 0; i < g->order_count && s->leader_count < s->question.leaders; i++)
-        if (g->order[i]->fits && find_played(g, g->order[i]) == NULL)
+        if (g->order[i]->fits && find_played(g, g->order[i]) == NULL &&
+            !likely_refused(g, g->order[i]))
             search_lead_guess(g->ground.base, g->order[i], &s->leaders[s->leader_count++]);
 }
 
@@ -359,6 +443,7 @@ void searching_leaders_safe(struct searching *g)
             s->safe = *played;
         if (s->has_safe)
             search_lead_beside(s, &s->safe);
+        s->has_safe = s->has_safe && !(g->ground.power_w > 0.0 && refused(g, &s->safe));
         if (s->has_safe)
             return;
     }

@@ -30,8 +30,12 @@ void searching_time(struct searching *g, double most_s);
 
 /* May this timed row be as fast as that op by op (docs/models/pass.md)? */
 bool searching_may_take(const struct searching *g, struct search_row *row, double most_s);
-/* Plays the leaders op by op, and what may be as fast as the last of them. */
-void searching_leaders_play(struct searching *g);
+/* Plays the leaders op by op, and what may be as fast as the last of them. True: some of them were
+ * found to draw too much, so that others may lead. */
+bool searching_leaders_play(struct searching *g);
+/* Nothing that was timed keeps the limit of power: finds out what draws least of the rows that it
+ * refused. True: one of them keeps it with the recomputation that it takes to fit. */
+bool searching_leanest(struct searching *g);
 /* Those that fit and were not played stand by their time at pass detail. */
 void searching_leaders_complete(struct searching *g);
 /* The fastest of a kind of layout that was measured with this software on this card, where no

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/plan/search/search_power.h"
+#include "analysis/plan/search/search_terms.h"
 #include "analysis/plan/search/search_weeks.h"
 #include "analysis/tell/document/document_lines.h"
 #include "models/schedule/schedule_kind.h"
@@ -227,4 +229,42 @@ const char *report_layout_short(struct arena *arena, const struct plan_layout *l
     if (l->vpp > 1)
         text = arena_format(arena, "%s vpp %" PRIu32, text, l->vpp);
     return arena_format(arena, "%s mb %" PRIu32 " %s", text, l->microbatch, l->sharding->head.name);
+}
+
+/* `first` NULL: nothing keeps the limit. */
+static void set_power(struct fact *o, const struct search_terms *terms,
+                      const struct report_power *p)
+{
+    const double rate = p->first != NULL ? search_weeks_tokens_per_s(p->first) : (double)NAN;
+    const bool more = p->first != NULL && p->more != NULL && p->more->known;
+    const double each = more ? search_more_tokens_per_day_mw(p->more, p->first) : (double)NAN;
+    document_real(o, "limit_w", IN_WATTS, terms->power_w);
+    document_real(o, "wall_w", IN_WATTS, p->first != NULL ? p->first->wall_w : (double)NAN);
+    document_real(o, "used_ratio", IN_RATIO,
+                  p->first != NULL ? p->first->wall_w / terms->power_w : (double)NAN);
+    document_real(o, "tokens_per_day_per_mw", IN_QUANTITY,
+                  p->first != NULL ? rate * DAY / (p->first->wall_w / MEGA) : (double)NAN);
+    document_real(o, "raised_limit_w", IN_WATTS, terms->power_w * (1.0 + SEARCH_MORE_RATIO));
+    document_real(o, "more_tokens_per_day_per_mw", IN_QUANTITY,
+                  p->first != NULL ? (more ? each : 0.0) : (double)NAN);
+    document_real(o, "smallest_w", IN_WATTS, p->watts.smallest_w);
+    document_real(o, ".near_w", IN_WATTS, p->near != NULL ? p->near->wall_w : (double)NAN);
+    document_flag(o, ".found", p->first != NULL);
+    document_flag(o, ".refused", p->refused);
+    document_flag(o, ".gains", each > 0.0);
+    document_flag(o, ".of_played", p->watts.of_played);
+    document_word(o, ".label", p->label);
+    document_word(o, ".short",
+                  more ? report_layout_short(o->arena, &p->more->leader.row->layout) : NULL);
+}
+
+void report_power_facts(struct fact *in, const struct search_terms *terms,
+                        const struct report_power *power)
+{
+    const bool limited = search_terms_limited(terms);
+    struct fact *shown = document_object_if(limited, in, ".power");
+    if (!limited)
+        return;
+    set_power(shown, terms, power);
+    set_power(document_object(in, "power"), terms, power);
 }

@@ -1,4 +1,5 @@
-/* report_layouts.h - layouts as facts, in a table, and one in words. */
+/* report_layouts.h - layouts as facts, in a table, and one in words; what they use of a limit of
+ * power. */
 #ifndef ORRERY_ANALYSIS_TELL_REPORT_REPORT_LAYOUTS_H
 #define ORRERY_ANALYSIS_TELL_REPORT_REPORT_LAYOUTS_H
 
@@ -78,5 +79,29 @@ void report_layouts(struct fact *in, const char *key, const struct layout_line *
 const char *report_layout_words(struct arena *arena, const struct plan_layout *layout);
 /* "tp 8 pp 4 dp 16 mb 2 zero-1": context and chunks where there are any. */
 const char *report_layout_short(struct arena *arena, const struct plan_layout *layout);
+
+/* What the first leader uses of a limit of power, and what more of it would buy. */
+struct report_power {
+    const struct search_leader *first; /* NULL: nothing keeps the limit */
+    const struct search_leader *near;  /* NULL: not told */
+    const struct search_more *more;    /* NULL, as not known: nothing more is found with it */
+    const char *label;                 /* of several machines that which has `more`; NULL: one */
+    bool refused;                      /* the limit keeps something out */
+    struct search_watts watts;         /* what would do */
+};
+/* `power`, where it is limited, and its lines. */
+void report_power_facts(struct fact *in, const struct search_terms *terms,
+                        const struct report_power *power);
+#define REPORT_POWER_LINES                                                                         \
+    "{each .power}{if .found}"                                                                     \
+    "  power     {wall_w} at the wall, {used_ratio} of {limit_w}; {tokens_per_day_per_mw} tokens " \
+    "a day for each MW\n            "                                                              \
+    "{if .gains}with {raised_limit_w} {more_tokens_per_day_per_mw} tokens a day more for each MW " \
+    "more:\n            {if .label}{.label:raw}: {end}{.short}\n"                                  \
+    "{else}{if .refused}with {raised_limit_w} nothing more is found"                               \
+    "{else}nothing is refused for its power: more of it buys nothing here{end}\n{end}"             \
+    "{else}{if smallest_w}  power     {smallest_w} at the wall would do{if .of_played}, or "       \
+    "less: not all were played op by op{else}, and no less{end}; the limit is {limit_w}"           \
+    "{if .near_w}, and this one draws {.near_w}{end}\n{end}{end}{end}"
 
 #endif

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/plan/search/search_terms.h"
 #include "analysis/plan/search/search_weeks.h"
 #include "analysis/tell/report/report.h"
 #include "analysis/tell/report/report_layouts.h"
@@ -41,7 +42,7 @@ static const char lines[] =
     "{if .found}"
     "  1: {.best_doc}{if .bounded}, and it keeps the terms{end}; asked alone, `plan` tells all of "
     "it\n"
-    "{end}"
+    "{end}" REPORT_POWER_LINES
     "  *: no other that keeps the terms is as fast and as cheap a token\n"
     "  layout: keys of `layout` (mb: microbatch), last the sharding\n"
     "{if .table..has_step}  step: of the whole batch; tokens/s: of all GPUs\n"
@@ -59,11 +60,12 @@ static const char lines[] =
     "{if .with_weeks}"
     "  tokens/s that are kept; goodput of the leaders of each machine alone, all by the same "
     "failures\n"
-    "{end}"
+    "{end}";
+static const char front_lines[] =
     "{each .front}"
     "\n{bold}The front: no layout of these machines beats one in time, cost and free memory{plain}"
     "\n" TABLE "{end}";
-const char *const report_machines_lines[] = {lines, NULL};
+const char *const report_machines_lines[] = {lines, front_lines, NULL};
 
 static void set_leader(struct fact *in, const char *key, const struct search_leader *l,
                        uint32_t rank)
@@ -107,8 +109,7 @@ static struct fact *show_row(struct fact *rows, const struct search_machine *m,
     if (told == NULL)
         return o;
     report_leader_facts(told, leader, leader->row, 0);
-    document_real(told, ".told_tokens_per_s", IN_QUANTITY,
-                  leader->weeks != NULL ? leader->weeks->tokens_per_s : leader->tokens_per_s);
+    document_real(told, ".told_tokens_per_s", IN_QUANTITY, search_weeks_tokens_per_s(leader));
     document_real(told, ".free", IN_RATIO, free_ratio);
     return o;
 }
@@ -179,7 +180,7 @@ static void choose_columns(struct fact *o, const struct search_machines *all)
     document_flag(o, ".has_training", tokens);
     document_flag(o, ".has_price", tokens && priced);
     document_flag(o, ".has_cost", priced && (best == BEST_COST || !(tokens && priced)));
-    document_flag(o, ".has_energy", best == BEST_ENERGY);
+    document_flag(o, ".has_energy", search_terms_draws(&all->question.terms));
     document_flag(o, ".has_missed", missed);
 }
 
@@ -201,6 +202,24 @@ static void set_front(struct fact *in, const struct search_machines *all)
         document_real(one, "free_ratio", IN_RATIO, p->free_ratio);
         show_row(rows, p->machine, p->leader, p->free_ratio, "");
     }
+}
+
+static void set_power(struct fact *o, const struct search_machines *all)
+{
+    struct report_power power = {.watts = {.smallest_w = NAN}};
+    for (size_t i = 0; i < all->count; i++) {
+        const struct search_machine *m = &all->rows[i];
+        if (m->first)
+            power.first = &m->leader;
+        power.watts.smallest_w = fmin(power.watts.smallest_w, m->watts.smallest_w);
+        power.watts.of_played = power.watts.of_played || m->watts.of_played;
+        power.refused = power.refused || m->refused;
+    }
+    if (all->more != NULL) {
+        power.more = &all->more->more;
+        power.label = all->more->label;
+    }
+    report_power_facts(o, &all->question.terms, &power);
 }
 
 /* A search that was stopped is that of the last machine: no other was begun. */
@@ -231,8 +250,11 @@ struct fact *report_machines(struct arena *arena, const struct search_machines *
     document_flag(o, ".stopped", whole < all->asked);
     document_word(o, ".keys", keys);
     document_flag(o, ".found", found);
+    set_power(o, all);
     document_word(o, ".best_doc", search_best_docs[terms->best]);
-    document_flag(o, ".bounded", terms->deadline_s > 0.0 || terms->budget_usd > 0.0);
+    document_flag(o, ".bounded",
+                  terms->deadline_s > 0.0 || terms->budget_usd > 0.0 ||
+                      search_terms_limited(terms));
     document_flag(o, ".with_weeks", any_weeks(all));
     return o;
 }

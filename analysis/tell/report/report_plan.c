@@ -46,7 +46,7 @@ static const char leader_lines[] =
     "why\n{end}{if .weeks_error}  weeks that could not be simulated: {.weeks_error}\n{end}{if "
     "needed_goodput}  goodput is known for these only: {if needed_goodput > 1}no slower layout can "
     "lead\n{else}a slower layout would lead only with goodput above {needed_goodput} (--top "
-    "simulates more)\n{end}{end}{if .by_energy}  J/token: at the wall, without "
+    "simulates more)\n{end}{end}{if .joules}  J/token: at the wall, without "
     "failures{if needed_w}; a slower layout would lead only if the job drew less than\n  "
     "{needed_w}, where the first draws {.first_w} (--top simulates more){end}\n{end}{if .pareto}  "
     "no other of these {if .by_energy}takes both less energy and less memory{else}is both faster "
@@ -77,14 +77,15 @@ static const char first_lines[] =
     "sources){plain}\n{if own_steps}  measured  {own_steps.steps:digits} step{if not "
     "own_steps.steps = 1}s{end} by you: the model's {step_time_s} becomes {forecast_step_time_s} "
     "({.forecast_change:+.1%}); what follows is\n            the model's\n{end}  tokens    "
-    "{tokens_per_s} a second\n{if .above_published}  MFU       {wrap .above_published "
+    "{tokens_per_s} a second\n" REPORT_POWER_LINES
+    "{if .above_published}  MFU       {wrap .above_published "
     "12}{end}" REPORT_WEEKS_LINES TRAINING
     "{each .largest}  {if row = 1}time     {else}         {end} {.part<13} {.seconds>9} "
     "{.seconds/step_time_s>7}\n{end}\nTo run it: {.line:raw}\n{end}{if "
     ".nothing}\n{wrap .nothing 0}{end}";
 static const char near_lines[] =
     "{each .near}\nNo layout that fits meets the terms. The fastest that fits takes "
-    "{step_time_s} a step:\n  {wrap .words 2}" REPORT_WEEKS_LINES TRAINING
+    "{step_time_s} a step:\n  {wrap .words 2}" REPORT_WEEKS_LINES TRAINING REPORT_POWER_LINES
     "{each .larger}  deadline  {.deadline_s}: "
     "{if .keeps}{.gpus:digits} GPUs keep it ({.nodes:digits} x {.node}; {.training_s}"
     "{if .with_failures} with failures{end}, steps of {.step_s}):\n"
@@ -129,6 +130,8 @@ void report_terms_facts(struct fact *o, const struct search_question *q)
     document_real(terms, "headroom", IN_RATIO, q->headroom_ratio);
     document_real(terms, "deadline_days", IN_QUANTITY, known_if(days > 0.0, days));
     document_real(terms, "budget_usd", IN_USD, known_if(usd > 0.0, usd));
+    if (search_terms_limited(&q->terms))
+        document_real(terms, "power_w", IN_WATTS, q->terms.power_w);
 }
 
 static void set_head(struct fact *o, const struct search *search)
@@ -173,6 +176,7 @@ static void show_fates(struct fact *in, const struct search *search)
     show_fate(o, fates[FATE_OPEN], "were not looked at");
     show_fate(o, fates[FATE_DEADLINE], "miss the deadline: timed, or by their kernels alone");
     show_fate(o, fates[FATE_BUDGET], "exceed the budget: timed, or by their kernels alone");
+    show_fate(o, fates[FATE_POWER], "were timed, and draw more at the wall than --power allows");
     show_fate(o, fates[FATE_BOUND], "cannot be as fast: their passes alone take longer");
     show_fate(o, fates[FATE_TIMED], "were timed, and are slower");
     show_fate(o, fates[FATE_LEDGER], "would be as fast, and do not fit");
@@ -455,7 +459,7 @@ struct fact *report_plan(struct arena *arena, const struct plan_told *told)
     set_head(o, s);
     report_announced_of(o, s->base);
     document_count(o, "searched", s->counts.considered);
-    report_fates(o, s->counts.fates);
+    report_fates(o, s);
     document_count(o, "timed", s->counts.timed);
     document_count(o, "played", s->counts.played);
     document_count(o, "unplayed", s->counts.unplayed);
@@ -471,8 +475,17 @@ struct fact *report_plan(struct arena *arena, const struct plan_told *told)
     set_own(o, told->own);
     set_leader(o, "fastest_measured", s->has_safe ? &s->safe : NULL);
     document_real(o, "needed_goodput", IN_RATIO, s->needed_goodput_ratio);
-    document_real(o, "needed_w", IN_WATTS, s->needed_w);
+    document_real(o, "needed_w", IN_WATTS, s->watts.needed_w);
     document_flag(o, ".by_energy", s->question.terms.best == BEST_ENERGY);
+    document_flag(o, ".joules", search_terms_draws(&s->question.terms));
+    report_power_facts(o, &s->question.terms,
+                       &(struct report_power){
+                           .first = s->leader_count > 0 ? &s->leaders[0] : NULL,
+                           .near = s->has_near ? &s->near : NULL,
+                           .more = told->more,
+                           .refused = s->counts.fates[FATE_POWER] > 0,
+                           .watts = s->watts,
+                       });
     document_real(o, ".first_w", IN_WATTS,
                   s->leader_count > 0 ? s->leaders[0].wall_w : (double)NAN);
     set_leader(o, "nearest", s->has_near ? &s->near : NULL);

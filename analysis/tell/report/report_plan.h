@@ -28,6 +28,7 @@ struct plan_told {
     const struct measured_shift *shift; /* of the first leader, by steps that the user measured */
     const struct search_batch *batch;   /* another that divides better, where there is one */
     const struct plan_larger *larger;
+    const struct search_more *more;   /* with more power */
     const char *line;                 /* the command that runs the first leader */
     const struct launch_kind *launch; /* of the first leader; NULL: no framework */
     const struct launch_text *launch_text;

@@ -38,6 +38,9 @@ const char report_why_lines[] =
     "{if .dear}"
     "  it exceeds the budget: the training costs {training_usd} of {terms.budget_usd}\n"
     "{end}"
+    "{if .hungry}"
+    "  it exceeds the power: a step draws {wall_w} at the wall of {.limit_w}\n"
+    "{end}"
     "{each .beside}"
     "{if not .more}  it takes {step_time_s}, as long as the first: it leads\n{else}"
     "  it takes {step_time_s}, {.more} {if .slower}more{else}less{end} than the first "
@@ -68,11 +71,12 @@ const char report_why_lines[] =
     "{end}{end}{end}"
     "{end}{end}";
 
-void report_fates(struct fact *in, const uint32_t fates[FATE_COUNT])
+void report_fates(struct fact *in, const struct search *search)
 {
     struct fact *o = document_object(in, "rejected");
     for (unsigned f = FATE_RULE; f < FATE_LEADER; f++)
-        document_count(o, search_fate_names[f], fates[f]);
+        if (f != FATE_POWER || search_terms_limited(&search->question.terms))
+            document_count(o, search_fate_names[f], search->counts.fates[f]);
 }
 
 static void set_failure(struct fact *in, const struct search_overflow *f)
@@ -158,7 +162,7 @@ void report_why(struct fact *in, const struct search *search, const struct searc
         return;
     document_quote(o, ".asked", asked);
     document_count(o, "matched", v->found->counts.considered);
-    report_fates(o, v->found->counts.fates);
+    report_fates(o, v->found);
     document_null(o, ".words");
     document_null(o, ".broken");
     document_null(o, ".rule");
@@ -180,6 +184,8 @@ void report_why(struct fact *in, const struct search *search, const struct searc
         report_leader_facts(lost, &v->leader, v->row, 0);
         document_flag(lost, ".late", v->missed == FATE_DEADLINE);
         document_flag(lost, ".dear", v->missed == FATE_BUDGET);
+        document_flag(lost, ".hungry", v->missed == FATE_POWER);
+        document_real(lost, ".limit_w", IN_WATTS, search->question.terms.power_w);
         const struct plan_layout *layout = &v->row->layout;
         document_word(lost, ".untried",
                       search_own_values(o->arena, layout, search_unsearched(search, layout)));

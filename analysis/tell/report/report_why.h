@@ -6,7 +6,8 @@
 #include "analysis/tell/document/document.h"
 
 /* `rejected`: how many layouts met each fate. */
-void report_fates(struct fact *in, const uint32_t fates[FATE_COUNT]);
+/* `rejected` of a search; of power where that is limited. */
+void report_fates(struct fact *in, const struct search *search);
 /* `why`; null where nothing was asked (`verdict` NULL). `asked`: in the user's words. */
 void report_why(struct fact *in, const struct search *search, const struct search_verdict *verdict,
                 const char *asked);

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "models/gpu/gpu_power.h"
+#include "models/gpu/gpu_work.h"
 #include "models/layout/configuration_split.h"
 #include "models/lower/plan/lower_held.h"
 #include "models/lower/stage/lower.h"
@@ -11,6 +13,7 @@
 enum {
     TURNS = 3,
     SPLIT_FILLS = 3,
+    STAGES_MAX = 4096,
     CHUNKS_MAX = 4096
 };
 struct pass_split {
@@ -167,72 +170,111 @@ double pass_least_bytes(struct pass_memory *memory, const struct configuration *
     return first > last ? first : last;
 }
 
-static double list_least_s(const struct piece_list *list)
+static void add_list(const struct piece_list *list, struct gpu_work *sum)
 {
-    double sum_s = 0.0;
-    for (uint32_t i = 0; i < list->count; i++)
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct op_cost *cost = &list->rows[i].cost;
+        const struct gpu_work one = {
+            .time_s = cost->gpu_s, .flop_j = cost->flop_j, .byte_j = cost->byte_j};
         if (list->rows[i].kind == OP_COMPUTE)
-            sum_s += list->rows[i].cost.gpu_s;
-    return sum_s;
+            gpu_work_add(sum, &one, 1.0);
+    }
+}
+
+/* Kernels of each kind of block, forward and back, and what is run again. */
+static void find_blocks(const struct lowering *plan, struct gpu_work out[BLOCK_COUNT])
+{
+    static const enum block_pieces lists[] = {PIECES_FORWARD, PIECES_RECOMPUTE, PIECES_BACKWARD};
+    for (unsigned b = 0; b < lower_plan_block_count(plan); b++) {
+        out[b] = (struct gpu_work){.time_s = 0.0};
+        for (unsigned i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+            struct gpu_work list = {.time_s = 0.0};
+            add_list(&plan->blocks[b].lists[lists[i]], &list);
+            gpu_work_add(&out[b], &list, 1.0);
+        }
+    }
 }
 
 /* Kernels of a chunk's pass: its layers, with the embedding before the first, and behind the last
  * the modules that predict further ahead and the head. */
-static double chunk_least_s(const struct configuration *c, const uint32_t *split, uint32_t chunk,
-                            const double *block_s)
+static struct gpu_work chunk_work(const struct configuration *c, const uint32_t *split,
+                                  uint32_t chunk, const struct gpu_work *blocks)
 {
     const struct layout_spec *layout = &c->layout;
     const uint32_t chunks = (uint32_t)(layout->pp * layout->pipeline.vpp);
-    double sum_s = 0.0;
+    struct gpu_work sum = {.time_s = 0.0}, module = sum;
     uint32_t before = 0;
     for (uint32_t k = 0; k < chunk; k++)
         before += split[k];
     for (uint32_t i = 0; i < split[chunk]; i++)
-        sum_s += block_s[lower_plan_block(c, i, before + i)];
-    sum_s += chunk == 0 ? block_s[BLOCK_EMBEDDING] : 0.0;
+        gpu_work_add(&sum, &blocks[lower_plan_block(c, i, before + i)], 1.0);
+    if (chunk == 0)
+        gpu_work_add(&sum, &blocks[BLOCK_EMBEDDING], 1.0);
     if (chunk + 1 < chunks)
-        return sum_s;
-    if (c->model.mtp_layers > 0)
-        sum_s += (double)c->model.mtp_layers *
-                 (block_s[BLOCK_EMBEDDING] + block_s[BLOCK_PREDICTION] +
-                  block_s[lower_plan_predicting(c)] + block_s[BLOCK_PREDICTION_HEAD]);
-    return sum_s + block_s[BLOCK_HEAD];
+        return sum;
+    if (c->model.mtp_layers > 0) {
+        gpu_work_add(&module, &blocks[BLOCK_EMBEDDING], 1.0);
+        gpu_work_add(&module, &blocks[BLOCK_PREDICTION], 1.0);
+        gpu_work_add(&module, &blocks[lower_plan_predicting(c)], 1.0);
+        gpu_work_add(&module, &blocks[BLOCK_PREDICTION_HEAD], 1.0);
+        gpu_work_add(&sum, &module, (double)c->model.mtp_layers);
+    }
+    gpu_work_add(&sum, &blocks[BLOCK_HEAD], 1.0);
+    return sum;
+}
+
+/* Kernels of each stage in a step, and of the first pass through each. */
+static void find_stages(struct pass_memory *memory, const struct configuration *c,
+                        struct gpu_work *step, double *first_s)
+{
+    const struct lowering *plan = pass_blocks_plan(pass_blocks_find(memory, c));
+    const struct schedule_kind *order = c->layout.pipeline.schedule;
+    const uint32_t stages = (uint32_t)c->layout.pp,
+                   chunks = stages * (uint32_t)c->layout.pipeline.vpp;
+    const double microbatches = (double)configuration_microbatches(c);
+    const double each = order->placement == PLACED_BOTH_WAYS ? microbatches / 2.0 : microbatches;
+    const struct schedule_shape shape = {stages, (uint32_t)c->layout.pipeline.vpp,
+                                         (uint32_t)configuration_microbatches(c),
+                                         &c->layout.pipeline.schedule_options};
+    struct gpu_work blocks[BLOCK_COUNT];
+    uint32_t split[CHUNKS_MAX];
+    CHECK(chunks <= CHUNKS_MAX);
+    configuration_split(c, split);
+    find_blocks(plan, blocks);
+    for (uint32_t stage = 0; stage < stages; stage++) {
+        step[stage] = (struct gpu_work){.time_s = 0.0};
+        first_s[stage] = 0.0;
+        for (uint32_t k = 0; k < schedule_chunks(order, &shape); k++) {
+            const uint32_t part = schedule_part(order, &shape, stage, k);
+            const struct gpu_work pass = chunk_work(c, split, part, blocks);
+            gpu_work_add(&step[stage], &pass, each);
+            first_s[stage] += k == 0 && !order->splits ? pass.time_s : 0.0;
+        }
+    }
 }
 
 double pass_least_s(struct pass_memory *memory, const struct configuration *c)
 {
-    const struct lowering *plan = pass_blocks_plan(pass_blocks_find(memory, c));
-    const uint32_t stages = (uint32_t)c->layout.pp,
-                   chunks = stages * (uint32_t)c->layout.pipeline.vpp;
-    const double microbatches = (double)configuration_microbatches(c);
     const double slowness = 1.0 + gpu_slowest_excess_ratio(&c->gpu, configuration_ranks(c));
-    uint32_t split[CHUNKS_MAX];
-    double both_s[BLOCK_COUNT], stage_s[CHUNKS_MAX] = {0.0}, fill_s = 0.0, least_s = 0.0;
-    CHECK(chunks <= CHUNKS_MAX);
-    configuration_split(c, split);
-    for (unsigned b = 0; b < lower_plan_block_count(plan); b++) {
-        const struct block *block = &plan->blocks[b];
-        both_s[b] = list_least_s(&block->lists[PIECES_FORWARD]) +
-                    list_least_s(&block->lists[PIECES_RECOMPUTE]) +
-                    list_least_s(&block->lists[PIECES_BACKWARD]);
-    }
-    const struct schedule_kind *order = c->layout.pipeline.schedule;
-    const struct schedule_shape shape = {stages, (uint32_t)c->layout.pipeline.vpp,
-                                         (uint32_t)configuration_microbatches(c),
-                                         &c->layout.pipeline.schedule_options};
-    const double each = order->placement == PLACED_BOTH_WAYS ? microbatches / 2.0 : microbatches;
-    double first_s[CHUNKS_MAX] = {0.0};
-    for (uint32_t stage = 0; stage < stages; stage++) {
-        for (uint32_t k = 0; k < schedule_chunks(order, &shape); k++) {
-            const uint32_t part = schedule_part(order, &shape, stage, k);
-            const double pass_s = chunk_least_s(c, split, part, both_s);
-            stage_s[stage] += each * pass_s;
-            first_s[stage] += k == 0 && !order->splits ? pass_s : 0.0;
-        }
-    }
-    for (uint32_t stage = 0; stage < stages; stage++) {
-        least_s = fmax(least_s, fill_s + stage_s[stage]);
+    struct gpu_work step[STAGES_MAX];
+    double first_s[STAGES_MAX], fill_s = 0.0, least_s = 0.0;
+    CHECK(c->layout.pp <= STAGES_MAX);
+    find_stages(memory, c, step, first_s);
+    for (uint32_t stage = 0; stage < c->layout.pp; stage++) {
+        least_s = fmax(least_s, fill_s + step[stage].time_s);
         fill_s += first_s[stage];
     }
     return least_s * slowness;
+}
+
+double pass_least_card_w(struct pass_memory *memory, const struct configuration *c, double step_s)
+{
+    const double budget_w = gpu_power_dynamic_w(&c->gpu);
+    struct gpu_work step[STAGES_MAX];
+    double first_s[STAGES_MAX], kernels_j = 0.0;
+    CHECK(c->layout.pp <= STAGES_MAX && step_s > 0.0);
+    find_stages(memory, c, step, first_s);
+    for (uint32_t stage = 0; stage < c->layout.pp; stage++)
+        kernels_j += fmin(gpu_work_wanted_w(&c->gpu, &step[stage]), budget_w) * step[stage].time_s;
+    return gpu_power_static_w(&c->gpu) + kernels_j / (double)c->layout.pp / step_s;
 }

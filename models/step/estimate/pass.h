@@ -47,6 +47,11 @@ double pass_apart_s(struct pass_memory *memory, struct pass_split *split,
  * back.
  */
 double pass_least_s(struct pass_memory *memory, const struct configuration *c);
+/* Mean power of the cards of a step that takes step_s, W: what its forward, backward and recomputed
+ * kernels cost (step_power.h), at most what the cap leaves in their own time; else static power.
+ * Op by op a step of that length draws no less: the update is left out, and kernels that traffic
+ * slows have more time. It costs as little as the bound above. */
+double pass_least_card_w(struct pass_memory *memory, const struct configuration *c, double step_s);
 /* Bytes that the fullest rank has allocated at least: the state and the kept activations of the
  * first stage and of the last. */
 double pass_least_bytes(struct pass_memory *memory, const struct configuration *c);

@@ -104,7 +104,7 @@ static void the_least_energy_leads(void **state)
         const struct search_terms terms = {.best = BEST_ENERGY};
         struct search *all = search_for(scenario, terms, ALL_LEADERS, HEADROOM);
         struct search *two = search_for(scenario, terms, 2, HEADROOM);
-        assert_true(isnan(all->needed_w) && two->needed_w > 0.0);
+        assert_true(isnan(all->watts.needed_w) && two->watts.needed_w > 0.0);
         for (uint32_t i = 0; i < all->leader_count; i++) {
             const struct search_leader *l = &all->leaders[i];
             const struct step_options options = {.time_only = true, .threads = 1};
@@ -121,11 +121,12 @@ static void the_least_energy_leads(void **state)
             assert_true(l->step_s >= two->leaders[0].step_s || l->step_s >= two->leaders[1].step_s);
             if (l->step_s > fmax(two->leaders[0].step_s, two->leaders[1].step_s) &&
                 l->energy_j_per_token < two->leaders[0].energy_j_per_token)
-                assert_true(l->wall_w < two->needed_w);
+                assert_true(l->wall_w < two->watts.needed_w);
         }
         const double last_s = fmax(two->leaders[0].step_s, two->leaders[1].step_s);
-        assert_true(fabs(two->needed_w * last_s / two->leaders[0].wall_w / two->leaders[0].step_s -
-                         1.0) < 1e-12);
+        assert_true(
+            fabs(two->watts.needed_w * last_s / two->leaders[0].wall_w / two->leaders[0].step_s -
+                 1.0) < 1e-12);
         struct search_leader beside = all->leaders[0];
         beside.energy_j_per_token = beside.wall_w = NAN;
         search_lead_beside(all, &beside);

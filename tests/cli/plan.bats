@@ -545,8 +545,11 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
     shows " MW"
     # shellcheck disable=SC2086
     expect 4 plan $little --power "$(jq -n "$least * 0.999999")W" --why tp=1
-    shows "at the wall would do, and no less; the limit is"
+    shows "at the wall, rounded up, would do, and no less; the limit is"
     shows "it exceeds the power: a step draws"
+    told=$(sed -n 's/^  power     \([0-9.]*\) \([kM]*W\) at the wall, rounded up.*/\1\2/p' out)
+    # shellcheck disable=SC2086
+    expect 0 plan $little --power "$told"
     # shellcheck disable=SC2086
     expect 2 plan $little --power 30
     said "as in 800kW or 10MW"
@@ -564,7 +567,7 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
     jq -e '.power.limit_w as $limit | .power.used_ratio <= 1 and .machines[1].nearest.wall_w > $limit' out
     # shellcheck disable=SC2086
     expect 4 plan $machine --most-gpus 16 --power 1kW
-    shows "at the wall would do"
+    shows "at the wall, rounded up, would do"
 }
 
 @test "plan --headroom 0, --pareto: what is leaner is slower" {

@@ -231,6 +231,13 @@ const char *report_layout_short(struct arena *arena, const struct plan_layout *l
     return arena_format(arena, "%s mb %" PRIu32 " %s", text, l->microbatch, l->sharding->head.name);
 }
 
+/* To the digits that are printed, so that what is told is enough. */
+static double rounded_up(double w)
+{
+    const double unit = pow(10.0, floor(log10(w)) - 2.0);
+    return ceil(w / unit) * unit;
+}
+
 /* `first` NULL: nothing keeps the limit. */
 static void set_power(struct fact *o, const struct search_terms *terms,
                       const struct report_power *p)
@@ -248,6 +255,7 @@ static void set_power(struct fact *o, const struct search_terms *terms,
     document_real(o, "more_tokens_per_day_per_mw", IN_QUANTITY,
                   p->first != NULL ? (more ? each : 0.0) : (double)NAN);
     document_real(o, "smallest_w", IN_WATTS, p->watts.smallest_w);
+    document_real(o, ".would_w", IN_WATTS, rounded_up(p->watts.smallest_w));
     document_real(o, ".near_w", IN_WATTS, p->near != NULL ? p->near->wall_w : (double)NAN);
     document_flag(o, ".found", p->first != NULL);
     document_flag(o, ".refused", p->refused);

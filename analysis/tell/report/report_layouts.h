@@ -100,8 +100,8 @@ void report_power_facts(struct fact *in, const struct search_terms *terms,
     "more:\n            {if .label}{.label:raw}: {end}{.short}\n"                                  \
     "{else}{if .refused}with {raised_limit_w} nothing more is found"                               \
     "{else}nothing is refused for its power: more of it buys nothing here{end}\n{end}"             \
-    "{else}{if smallest_w}  power     {smallest_w} at the wall would do{if .of_played}, or "       \
-    "less: not all were played op by op{else}, and no less{end}; the limit is {limit_w}"           \
+    "{else}{if smallest_w}  power     {.would_w} at the wall, rounded up, would do{if .of_played}" \
+    ", or less: not all were played op by op{else}, and no less{end}; the limit is {limit_w}"      \
     "{if .near_w}, and this one draws {.near_w}{end}\n{end}{end}{end}"
 
 #endif

@@ -123,31 +123,43 @@ void launch_core_check(const struct launch_job *job, struct launch_text *text)
     check_state(job, text);
 }
 
-struct launch_recompute launch_core_recompute(const struct launch_job *job)
+/* Of a dense model Megatron-Core has no module that is the activation alone. */
+static bool has_modules(const struct launch_job *job)
 {
+    return job->c->layout.recompute == RECOMPUTE_MODULES && job->c->model.moe.experts > 0;
+}
+
+struct launch_recompute launch_core_recompute(const struct launch_job *job, bool modules)
+{
+    if (modules && has_modules(job))
+        return (struct launch_recompute){
+            .granularity = "selective",
+            .modules = {"layernorm", "moe_act",
+                        job->c->model.latent.kv_rank > 0 ? "mla_up_proj" : NULL}};
     const struct layout_spec *l = &job->c->layout;
     switch ((enum recompute)l->recompute) {
     case RECOMPUTE_NONE:
-        return (struct launch_recompute){NULL, NULL, 0};
+        return (struct launch_recompute){NULL, NULL, 0, {NULL}};
     case RECOMPUTE_SELECTIVE:
-        return (struct launch_recompute){"selective", NULL, 0};
+        return (struct launch_recompute){"selective", NULL, 0, {NULL}};
     case RECOMPUTE_EVERY_OTHER_LAYER:
-        return (struct launch_recompute){"full", "block", (job->most_layers + 1) / 2};
+        return (struct launch_recompute){"full", "block", (job->most_layers + 1) / 2, {NULL}};
     case RECOMPUTE_BLOCK:
-        return (struct launch_recompute){"full", "block", l->recompute_layers};
+        return (struct launch_recompute){"full", "block", l->recompute_layers, {NULL}};
     case RECOMPUTE_UNIFORM:
-        return (struct launch_recompute){"full", "uniform", l->recompute_layers};
+        return (struct launch_recompute){"full", "uniform", l->recompute_layers, {NULL}};
     case RECOMPUTE_PER_OPERATOR: /* whole layers instead: launch_core_note_recompute says so */
     case RECOMPUTE_MODULES:
     case RECOMPUTE_FULL:
-        return (struct launch_recompute){"full", "uniform", 1};
+        return (struct launch_recompute){"full", "uniform", 1, {NULL}};
     }
     UNREACHABLE("recompute is an enum recompute");
 }
 
-void launch_core_note_recompute(const struct launch_job *job, struct launch_text *text)
+void launch_core_note_recompute(const struct launch_job *job, bool modules,
+                                struct launch_text *text)
 {
-    if (job->c->layout.recompute == RECOMPUTE_MODULES) {
+    if (job->c->layout.recompute == RECOMPUTE_MODULES && !(modules && has_modules(job))) {
         launch_say(text, LAUNCH_REFUSED,
                    "recomputation by modules is not written here: whole layers are recomputed "
                    "instead, which holds less and takes longer");
@@ -159,7 +171,7 @@ void launch_core_note_recompute(const struct launch_job *job, struct launch_text
         launch_say(text, LAUNCH_DIFFERS,
                    "every other layer cannot be named: the first %" PRIu64
                    " layers of each chunk are recomputed, which is as many to within one",
-                   launch_core_recompute(job).layers);
+                   launch_core_recompute(job, modules).layers);
     }
 }
 
@@ -244,7 +256,7 @@ void launch_core_notes(const struct launch_job *job, struct launch_text *text)
                    "fp32: products run in TF32 only where PyTorch is told so "
                    "(NVIDIA_TF32_OVERRIDE=1)");
     }
-    launch_core_note_recompute(job, text);
+    launch_core_note_recompute(job, true, text);
     launch_note_units(job, text);
     note_offload(job, text);
     note_sharding(job, text);

@@ -150,13 +150,13 @@ static void write_layout(const struct launch_job *job, struct launch_text *text)
 static struct launch_recompute recompute_of(const struct launch_job *job)
 {
     const struct layout_spec *l = &job->c->layout;
-    const struct launch_recompute core = launch_core_recompute(job);
+    const struct launch_recompute core = launch_core_recompute(job, false);
     if (l->pp == 1 || core.granularity == NULL)
         return core;
     if (l->recompute == RECOMPUTE_SELECTIVE)
-        return (struct launch_recompute){NULL, NULL, 0};
-    return (struct launch_recompute){"full", "uniform",
-                                     l->recompute == RECOMPUTE_UNIFORM ? l->recompute_layers : 1};
+        return (struct launch_recompute){NULL, NULL, 0, {NULL}};
+    return (struct launch_recompute){
+        "full", "uniform", l->recompute == RECOMPUTE_UNIFORM ? l->recompute_layers : 1, {NULL}};
 }
 
 static void write_training(const struct launch_job *job, struct launch_text *text)
@@ -259,7 +259,7 @@ static void note_memory(const struct launch_job *job, struct launch_text *text)
                    "of layers");
     }
     if (l->pp == 1) {
-        launch_core_note_recompute(job, text);
+        launch_core_note_recompute(job, false, text);
     } else if (l->recompute == RECOMPUTE_SELECTIVE) {
         launch_say(text, LAUNCH_DIFFERS,
                    "with a pipeline whole layers can be recomputed or none: none, as its fused "

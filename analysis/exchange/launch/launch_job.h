@@ -89,9 +89,12 @@ struct launch_recompute {
     const char *granularity; /* "selective", "full"; NULL: nothing */
     const char *method;      /* of full: "uniform", "block" */
     uint64_t layers;
+    const char *modules[3]; /* of selective, NULL where there are fewer; none: the core alone */
 };
-struct launch_recompute launch_core_recompute(const struct launch_job *job);
-void launch_core_note_recompute(const struct launch_job *job, struct launch_text *text);
+/* `modules`: the framework can name those of a mixture. */
+struct launch_recompute launch_core_recompute(const struct launch_job *job, bool modules);
+void launch_core_note_recompute(const struct launch_job *job, bool modules,
+                                struct launch_text *text);
 
 /* Notes that several kinds share. */
 void launch_note_order(const struct launch_job *job, struct launch_text *text, const char *own);

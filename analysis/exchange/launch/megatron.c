@@ -377,12 +377,16 @@ static void write_training(const struct launch_job *job, struct launch_text *tex
                                            [ATTENTION_FLASH2] = "flash",
                                            [ATTENTION_FLASH3] = "flash",
                                            [ATTENTION_CUDNN] = "fused"};
-    const struct launch_recompute again = launch_core_recompute(job);
+    const struct launch_recompute again = launch_core_recompute(job, true);
     launch_open(text, "TRAINING", "number formats, memory, schedule of steps");
     write_precision(job, text);
     launch_option(text, "--attention-backend %s", backends[job->c->training.attention]);
     if (again.granularity != NULL)
         launch_option(text, "--recompute-granularity %s", again.granularity);
+    if (again.modules[0] != NULL)
+        launch_option(text, "--recompute-modules %s %s%s%s", again.modules[0], again.modules[1],
+                      again.modules[2] != NULL ? " " : "",
+                      again.modules[2] != NULL ? again.modules[2] : "");
     if (again.method != NULL) {
         launch_option(text, "--recompute-method %s", again.method);
         launch_option(text, "--recompute-num-layers %" PRIu64, again.layers);

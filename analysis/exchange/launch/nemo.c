@@ -249,7 +249,7 @@ static void write_saves(const struct launch_job *job, struct launch_text *text)
 
 static void write_training(const struct launch_job *job, struct launch_text *text)
 {
-    const struct launch_recompute again = launch_core_recompute(job);
+    const struct launch_recompute again = launch_core_recompute(job, true);
     const char *name = job->c->training.optimizer->head.name;
     const bool descent = strcmp(name, "sgd") == 0 || strcmp(name, "momentum") == 0;
     launch_open(text, "TRAINING", "number formats, memory, schedule of steps");
@@ -259,6 +259,10 @@ static void write_training(const struct launch_job *job, struct launch_text *tex
         launch_option(text, "ddp.grad_reduce_in_fp32=false");
     launch_option(text, "model.recompute_granularity=%s",
                   again.granularity != NULL ? again.granularity : "null");
+    if (again.modules[0] != NULL)
+        launch_option(text, "'model.recompute_modules=[%s,%s%s%s]'", again.modules[0],
+                      again.modules[1], again.modules[2] != NULL ? "," : "",
+                      again.modules[2] != NULL ? again.modules[2] : "");
     launch_option(text, "model.recompute_method=%s", again.method != NULL ? again.method : "null");
     write_number(text, "model.recompute_num_layers", again.method != NULL, again.layers);
     if (launch_core_offloaded(job) > 0) {

@@ -88,7 +88,8 @@ static void read_modules(struct launched *l)
             left = arena_format(l->arena, "%s %s", left, words[i]);
     }
     LAYOUT(RECOMPUTE_MODULES, "recompute: %s", found > 0 ? "modules" : core ? "selective" : "none");
-    if (found > 0 && (found < 3 || *left != '\0' || core))
+    const unsigned wanted = ON(MLA) ? 3 : 2;
+    if (found > 0 && (found < wanted || *left != '\0' || core))
         launched_warn(l, MEGATRON_RECOMPUTE_MODULES,
                       "norms, up-projections of latents and activations are simulated as computed "
                       "again, and nothing else");

@@ -11,7 +11,7 @@
 #include "models/collective/nccl_facts.h"
 
 enum {
-    FELLOWS_KEPT = 128 /* what more members of a node get is worked out each time */
+    FELLOWS_KEPT = 128 /* members of a node; what further ones get is worked out each time */
 };
 
 static bool carries(enum comm_op op, const struct group_shape *shape)

@@ -97,6 +97,6 @@ between() { # LEAST MOST FILE
 }
 
 @test "weeks that hardly get on are left at the first signal" {
-    run timeout --preserve-status -k 60 4 "$ORRERY" plan --model llama3-8b --gpu h100-80gb-sxm --gpus 64 --tokens 1T --mtbf 1s
+    run timeout --foreground --preserve-status -k 60 4 "$ORRERY" plan --model llama3-8b --gpu h100-80gb-sxm --gpus 64 --tokens 1T --mtbf 1s
     [ "$status" -eq 130 ]
 }

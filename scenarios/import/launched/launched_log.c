@@ -5,7 +5,9 @@
  *     -------------------- end of arguments ---------------------
  *
  * A name of 48 letters has no dots behind it (megatron/training/arguments.py, _print_args). Before
- * a line the launcher may have put anything; lines of other processes between are passed over. */
+ * a line the launcher may have put anything; lines of other processes between are passed over.
+ * The first block is read. A log that a restart was appended to has another one, which is compared
+ * with it. */
 #include <ctype.h>
 #include <string.h>
 
@@ -13,7 +15,14 @@
 
 static const char head[] = "- arguments -", foot[] = "- end of arguments -";
 enum {
-    NAME_FULL = 48 /* letters of a name from which on there are no dots */
+    NAME_FULL = 48,       /* letters of a name from which on there are no dots */
+    DIFFERENCES_MAX = 16, /* that are named */
+};
+/* What a later block says otherwise than the first. */
+struct differences {
+    unsigned line; /* of the first block that differs; 0: none */
+    unsigned count;
+    const char *names;
 };
 
 bool launched_is_log(const struct import_file *file)
@@ -67,19 +76,52 @@ static bool read_vocabulary(struct launched_words *out, const char *line, unsign
                         number);
 }
 
+/* One argument of a later block, which begins at `line`. */
+static void compare(struct launched_words *out, unsigned line, const char *name, const char *value,
+                    struct differences *d)
+{
+    for (uint32_t i = 0; i < out->count; i++) {
+        const char *have = out->rows[i].name;
+        size_t k = 0;
+        while (have[k] != '\0' && (have[k] == name[k] || (have[k] == '-' && name[k] == '_')))
+            k++;
+        if (have[k] == '\0' && name[k] == '\0' && strcmp(out->rows[i].value, value) == 0)
+            return;
+    }
+    if (d->line != 0 && d->line != line)
+        return;
+    d->line = line;
+    if (d->count++ < DIFFERENCES_MAX)
+        d->names = arena_format(out->arena, "%s%s%s", d->count > 1 ? d->names : "",
+                                d->count > 1 ? ", " : "", name);
+}
+
+static void tell_differences(struct launched_words *out, const struct differences *d)
+{
+    if (d->line != 0)
+        out->another =
+            arena_format(out->arena,
+                         "%s:%u: another block of arguments, which is not read; it differs in %s%s",
+                         out->path, d->line, d->names, d->count > DIFFERENCES_MAX ? ", ..." : "");
+}
+
 bool launched_log(const struct import_file *file, struct launched_words *out)
 {
     struct import_text text;
     const char *name, *value;
     bool within = false, ended = false;
+    unsigned later = 0; /* the line where a later block begins; 0: outside of one */
+    struct differences differences = {.names = ""};
     if (!import_text_begin(&text, out->arena, file, out->error))
         return false;
     out->whole = true;
     for (char *line = import_text_line(&text); line != NULL; line = import_text_line(&text))
         if (strstr(line, foot) != NULL)
-            ended = within;
+            ended = within, later = 0;
         else if (strstr(line, head) != NULL)
-            within = true;
+            within = true, later = ended ? text.line : 0;
+        else if (later != 0 && cut(line, &name, &value))
+            compare(out, later, name, value, &differences);
         else if (ended && !read_vocabulary(out, line, text.line))
             return false;
         else if (within && !ended && cut(line, &name, &value) &&
@@ -90,5 +132,6 @@ bool launched_log(const struct import_file *file, struct launched_words *out)
                          "%s: its block of arguments has no end (\"end of arguments\"): the log is "
                          "cut",
                          out->path);
+    tell_differences(out, &differences);
     return true;
 }

@@ -224,6 +224,32 @@ static void test_a_log(void **state)
     refuses(LOG_HEAD LOG_SHAPE, "has no end");
 }
 
+/* A restart prints its arguments again: with another layout it is another run. */
+static void test_a_log_of_two_runs(void **state)
+{
+    static const char again[] = LOG_HEAD LOG_SHAPE LOG_END " iteration 1\n" LOG_HEAD LOG_SHAPE;
+    read(LOG_HEAD LOG_SHAPE "  bf16 ........ True\n" LOG_END "iteration 1\n" LOG_HEAD
+                            "0:  hidden_size ... 1024\n  num_layers ... 9\n"
+                            "  bf16 ........ True\n  world_size ... 8\n" LOG_END);
+    launched_case_has("layers: 8");
+    launched_case_has("gpus: 16");
+    launched_case_warns("run.sh:12: another block of arguments, which is not read; it differs in "
+                        "num_layers, world_size");
+    launched_case_quiet("hidden_size");
+    launched_case_quiet("bf16");
+    read(again); /* even if that is cut */
+    launched_case_has("layers: 8");
+    launched_case_quiet("another");
+    /* Of three the first that differs is named; more than sixteen names are cut. */
+    read(LOG_HEAD LOG_SHAPE LOG_END LOG_HEAD LOG_SHAPE LOG_END LOG_HEAD
+         "  a ... 1\n  b ... 1\n  c ... 1\n  d ... 1\n  e ... 1\n  f ... 1\n  g ... 1\n"
+         "  h ... 1\n  i ... 1\n  j ... 1\n  k ... 1\n  l ... 1\n  m ... 1\n  n ... 1\n"
+         "  o ... 1\n  p ... 1\n  q ... 1\n" LOG_END LOG_HEAD "  num_layers ... 7\n" LOG_END);
+    launched_case_warns("run.sh:19: another block");
+    launched_case_warns("differs in a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, ...");
+    launched_case_quiet("num_layers");
+}
+
 /* Launchers put ranks before each line, and other processes print between. */
 static void test_prefixes(void **state)
 {
@@ -301,6 +327,7 @@ int main(void)
                                        cmocka_unit_test(test_gpus),
                                        cmocka_unit_test(test_sources),
                                        cmocka_unit_test(test_a_log),
+                                       cmocka_unit_test(test_a_log_of_two_runs),
                                        cmocka_unit_test(test_prefixes),
                                        cmocka_unit_test(test_yaml),
                                        cmocka_unit_test(test_others_are_refused)};

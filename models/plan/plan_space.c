@@ -50,8 +50,8 @@ static void add(struct space *s, const struct plan_layout *layout)
         add_recomputed(s, *layout, makers);
 }
 
-/* What the software offers: its usual kind, and that which shards all; beside those zero-0 and
- * zero-1. PyTorch's own data parallelism has fsdp and hsdp, in a pipeline zero-1 (parameters stay
+/* What the software offers: its usual kind, and that which shards all, unless its release does not
+ * have that yet; beside those zero-0 and zero-1. PyTorch's own data parallelism has fsdp and hsdp, in a pipeline zero-1 (parameters stay
  * gathered, as `run` has it), and ddp where no other axis splits the model (torchtitan: "DDP has
  * not supported > 1D parallelism"). Kinds between belong to whom the one that shards all is a ZeRO
  * stage. */
@@ -64,6 +64,8 @@ static bool offers(const struct configuration *c, const struct sharding_kind *ki
     const bool stages = (full != NULL && full->shards_weights && !full->units) ||
                         (usual->shards_gradients && !usual->units);
     const struct layout_spec *l = &c->layout;
+    if (kind->shards_weights && software->offers.whole_parameters)
+        return false;
     if (kind == usual || kind == full)
         return true;
     if (kind == &sharding_zero_0)

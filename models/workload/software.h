@@ -210,6 +210,7 @@ struct software_offers {
     bool operator_recompute;   /* it offers per_operator and every_other_layer */
     bool block_recompute;      /* it offers block and uniform */
     bool module_recompute;     /* it offers modules; a fact that brings it says since when */
+    bool whole_parameters;     /* it shards no parameters yet: a fact brings that later */
     bool flash3;               /* it can call FlashAttention-3 */
     bool native;               /* PyTorch's own: its data parallelism is called ddp or fsdp */
     bool experts_alone;        /* published runs of it are taken for mixtures of experts alone */

@@ -325,13 +325,23 @@ static void settle_sets(struct builder *b)
                                   before_of(b, skip, &b->release.sets), untaken_of(b, skip));
 }
 
-/* What no key says, and a fact brings. */
+/* Has the release what this fact brought? */
+static bool has_come(const struct builder *b, const struct release_fact *fact)
+{
+    return b->release.newest || fact->month <= b->release.month;
+}
+
+/* What no key says, and a fact brings. Where no fact says since when parameters are sharded, they
+ * always were. */
 static void settle_offers(struct builder *b)
 {
-    const struct release_fact *fact =
-        release_bringer(b->release.history, "recompute", recompute_names[RECOMPUTE_MODULES]);
-    b->scenario->configuration.software.offers.module_recompute =
-        fact != NULL && (b->release.newest || fact->month <= b->release.month);
+    const struct release_history history = b->release.history;
+    const struct release_fact *modules =
+        release_bringer(history, "recompute", recompute_names[RECOMPUTE_MODULES]);
+    const struct release_fact *shards = release_bringer(history, "sharding", "fsdp");
+    struct software_offers *offers = &b->scenario->configuration.software.offers;
+    offers->module_recompute = modules != NULL && has_come(b, modules);
+    offers->whole_parameters = shards != NULL && !has_come(b, shards);
 }
 
 /* What is offered comes last: facts are taken on the software as it was read. */

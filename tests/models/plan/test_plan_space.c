@@ -28,6 +28,7 @@ static const struct software_case {
     const char *makers; /* the schedule of the model's makers, which it runs; NULL: it does not */
     int theirs;         /* what these computed again; 0: modules */
     bool modules;       /* it can compute modules again */
+    bool whole;         /* its release shards no parameters yet */
 } softwares[] = {
     {STAGES("zero-1"), .interleaves = true, .even_stages = true, .sequence_parallelism = true},
     {.usual = "zero-1",
@@ -37,6 +38,13 @@ static const struct software_case {
      .chunks = 5,
      .flat = {"zero-0", "zero-1", "fsdp"},
      .deep = {"zero-0", "zero-1"}},
+    {.usual = "zero-1",
+     .full = "fsdp",
+     .interleaves = true,
+     .sequence_parallelism = true,
+     .flat = {"zero-0", "zero-1"},
+     .deep = {"zero-0", "zero-1"},
+     .whole = true},
     {.usual = "fsdp",
      .full = "fsdp",
      .interleaves = true,
@@ -81,6 +89,7 @@ static struct configuration base_of(const struct machine *m, const struct softwa
     c.software.offers.sequence_parallelism = s->sequence_parallelism;
     c.software.pipeline.makers_recipe = s->makers != NULL;
     c.software.offers.module_recompute = s->modules;
+    c.software.offers.whole_parameters = s->whole;
     c.model.usual.schedule = s->makers != NULL ? s->makers : "zb-v";
     c.model.usual.recompute = s->theirs > 0 ? s->theirs : RECOMPUTE_MODULES;
     return c;

@@ -253,8 +253,8 @@ insert into doc (object, "column", unit, text) values
     ('failure', 'node', '', 'its node, or the first of its domain; null: the whole job'),
     ('failure', 'repair_s', 's', 'repair time of the node; 0: a restart repaired it'),
     ('checkpoint', '', '',
-        'Every durable copy of a checkpoint of weeks; empty for a single step and at --detail ' ||
-        'summary.'),
+        'Every durable copy of a checkpoint of weeks, of more than 1,048,576 the first; empty for ' ||
+        'a single step and at --detail summary.'),
     ('checkpoint', 'id', '', 'number'),
     ('checkpoint', 'run', '', 'row of run'),
     ('checkpoint', 'ts', 'ns', 'when it became durable'),

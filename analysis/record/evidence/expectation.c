@@ -244,8 +244,10 @@ static bool compares(enum relation relation, double a, double b)
 
 static bool number_holds(const struct row_column *column, const struct bound *bound, double is)
 {
-    const bool as_written = column->type == ROW_REAL && bound->digits >= DIGITS_ROUNDED &&
-                            bound->digits < DIGITS_EXACT && bound->written != 0.0;
+    const bool strict = bound->relation == ABOVE || bound->relation == BELOW;
+    const bool as_written = !strict && column->type == ROW_REAL &&
+                            bound->digits >= DIGITS_ROUNDED && bound->digits < DIGITS_EXACT &&
+                            bound->written != 0.0;
     if (!as_written)
         return compares(bound->relation, is, bound->number);
     const double unit = bound->number / bound->written;

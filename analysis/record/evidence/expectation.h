@@ -2,10 +2,10 @@
  *
  * A name is the key that a number of metrics.h has in JSON; a unit at its end may be left out
  * (step_time of step_time_s). Behind it stands a value, or bounds >=, <=, >, <, = with commas
- * between them, in the units that the language has for such a number. A bound of at least three
- * digits is compared with the number at as many digits, so that what a report prints holds of the
- * run that it reports; the rule moves a bound by .5 % at most. Shorter ones, and counts, are
- * compared exactly. */
+ * between them, in the units that the language has for such a number. Of the relations that hold
+ * where both are equal (=, >=, <=) a bound of at least three digits is compared with the number at
+ * as many digits, so that what a report prints holds of the run that it reports; the rule moves a
+ * bound by .5 % at most. Strict bounds, shorter ones, and counts are compared exactly. */
 #ifndef ORRERY_ANALYSIS_RECORD_EVIDENCE_EXPECTATION_H
 #define ORRERY_ANALYSIS_RECORD_EVIDENCE_EXPECTATION_H
 

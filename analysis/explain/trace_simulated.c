@@ -154,9 +154,10 @@ uint32_t trace_simulated(struct arena *arena, const struct step *step, uint32_t 
     s.spans = ARENA_ARRAY(arena, struct trace_span, s.count + 1);
     add_all(&s, times);
     qsort(s.spans, s.count, sizeof *s.spans, by_begin);
-    for (uint32_t i = s.count; i-- > 0;) {
-        s.spans[i].begin_s -= s.spans[0].begin_s;
-        s.spans[i].finish_s -= s.spans[0].begin_s;
+    const double first_s = s.count > 0 ? s.spans[0].begin_s : 0.0;
+    for (uint32_t i = 0; i < s.count; i++) {
+        s.spans[i].begin_s -= first_s;
+        s.spans[i].finish_s -= first_s;
     }
     *out = s.spans;
     return s.count;

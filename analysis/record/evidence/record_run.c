@@ -34,8 +34,10 @@ static void take_run(const struct result *result, struct record *out)
     char words[ANNOUNCED_WORDS_MAX];
     if (announced_words(c, words, sizeof words) != NULL)
         m.announced = arena_text(out->arena, words);
-    if (result->step != NULL)
+    if (result->step != NULL) {
         m.digest = arena_format(out->arena, "%016" PRIx64, result->step->digest);
+        power_swing_of(c, result->step, &m.swing);
+    }
     metric_source_run(&m, record_add(out, ROW_run, 1));
 }
 

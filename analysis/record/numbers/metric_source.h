@@ -9,6 +9,7 @@
 #include "analysis/record/numbers/metrics.h"
 #include "analysis/record/numbers/result.h"
 #include "analysis/record/numbers/statistics.h"
+#include "models/step/simulate/power_swing.h"
 
 enum study_scope {
     METRIC_OF_WEEKS,
@@ -40,6 +41,7 @@ struct metric_source {
     double step_s; /* NAN: not timed */
     double peak_reserved_bytes;
     struct cost cost;
+    struct power_swing swing;
     struct flops_words flops; /* of a row of `run` alone */
 };
 /* Everything that is known; the rest is null. */

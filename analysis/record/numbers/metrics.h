@@ -223,6 +223,14 @@
     X(energy_j_per_token, REAL, "J", energy_j_per_token, TIMED, OF_STEPS, 0,                       \
       "energy_j_per_step / tokens of the global batch",                                            \
       m->step->power.step_j / configuration_tokens(m->c))                                          \
+    X(wall_peak_w, REAL, "W", wall_peak_w, TIMED, NO, 0,                                           \
+      "the most that the job draws at the wall at any moment of a step, by the mean of each "      \
+      "phase; null where more than 2 M changes of power were simulated",                           \
+      m->swing.peak_w)                                                                             \
+    X(wall_low_w, REAL, "W", wall_low_w, TIMED, NO, 0, "likewise the least", m->swing.low_w)       \
+    X(wall_change_w, REAL, "W", wall_change_w, TIMED, NO, 0,                                       \
+      "the most by which the mean power of 100 ms differs from that of the 100 ms before",         \
+      m->swing.change_w)                                                                           \
     X(energy_compute_j, REAL, "J", energy_compute_j, TIMED, NO, 0,                                 \
       "part of energy_j_per_step in forward, backward and recomputation",                          \
       m->step->power.phase_j[POWER_COMPUTE])                                                       \

@@ -32,6 +32,9 @@ static const char speed_lines[] =
     "{end}"
     "{if .card_w}  power        {.card_w:.0f} W a card, {.node_w:.0f} W a node at its inlet; "
     "{.energy_j_per_step} a step, {.energy_j_per_token:.3f} J a token\n{end}"
+    "{if .site}"
+    "               the wall draws {.low} to {.peak} within a step; from one tenth of a second to "
+    "the\n               next up to {.change} more or less\n{end}"
     "{if .cost_usd_per_step}{if not .wall_s}" /* weeks tell their own */
     "  cost         {.cost_usd_per_step} a step, {.cost_usd_per_1e9_tokens} for 10^9 tokens"
     "{if .cost_usd_for_budget}, {.cost_usd_for_budget} for {.budget_tokens}{end}\n"
@@ -194,7 +197,8 @@ static void set_notes(struct fact *o, const struct record *record)
 static struct fact *facts_of(const struct record *record, const struct scenario *scenario)
 {
     enum {
-        LONG_SEQUENCE = 16384 /* from here on a causal mask changes MFU by a tenth and more */
+        LONG_SEQUENCE = 16384, /* from here on a causal mask changes MFU by a tenth and more */
+        SITE_W = 1000000       /* from here on a site asks how its power moves */
     };
     const struct run_row *run = record_run(record);
     struct fact *o = document_begin(record->arena, "orrery.run/1", scenario);
@@ -209,6 +213,10 @@ static struct fact *facts_of(const struct record *record, const struct scenario 
     report_evidence_facts(o, record, false);
     report_head_facts(o, record);
     document_flag(o, ".on_host", failures > 0 && strcmp(failure->place, "host") == 0);
+    document_flag(o, ".site", run->wall_peak_w >= SITE_W);
+    document_real(o, ".low", IN_WATTS, run->wall_low_w);
+    document_real(o, ".peak", IN_WATTS, run->wall_peak_w);
+    document_real(o, ".change", IN_WATTS, run->wall_change_w);
     document_flag(o, ".long", run->causal == 1 && run->sequence >= LONG_SEQUENCE);
     const double tokens = (double)run->global_batch * (double)run->sequence;
     document_real(o, ".training_s", IN_SECONDS,

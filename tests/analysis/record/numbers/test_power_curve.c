@@ -1,6 +1,7 @@
 /* Laws of the power of a card over a step: its integral is the energy of the step, and it follows
  * the ops. */
 #include "models/step/simulate/power_curve.h"
+#include "models/step/simulate/power_swing.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,21 +10,27 @@
 #include "scenarios/assemble/scenario.h"
 #include "tests/test.h"
 
-static struct scenario *read_step(const char *cluster, const char *layout, const char *more)
+static struct scenario *read_batch(const char *cluster, const char *layout, const char *more,
+                                   unsigned batch)
 {
     char text[1024];
     const struct scenario_options options = {0};
     struct error error;
     snprintf(text, sizeof text,
              "model: {layers: 8, hidden: 2048, heads: 16, vocabulary: 32000}\n"
-             "cluster: {gpu: h100-80gb-sxm, %s}\ntraining: {sequence: 2048, global_batch: 32}\n"
+             "cluster: {gpu: h100-80gb-sxm, %s}\ntraining: {sequence: 2048, global_batch: %u}\n"
              "layout: {microbatch: 1, sharding: zero-1, %s}\n%s\n",
-             cluster, layout, more);
+             cluster, batch, layout, more);
     struct scenario *s = scenario_read("step.yaml", text, strlen(text), &options, &error);
     assert_non_null(s);
     if (s->diagnostics.error_count > 0)
         fail_msg("%s\n%s", s->diagnostics.problems[0].text, text);
     return s;
+}
+
+static struct scenario *read_step(const char *cluster, const char *layout, const char *more)
+{
+    return read_batch(cluster, layout, more, 32);
 }
 
 static double watts_at(const struct power_point *points, uint32_t count, double at_s)
@@ -120,8 +127,130 @@ static void curves_are_the_energy(void **state)
     }
 }
 
+/* The cards of all ranks at a moment of a step that repeats, class by class; and
+ * the mean of a window from there. */
+struct naive {
+    const struct step *step;
+    const struct power_point *points[64];
+    uint32_t counts[64];
+};
+
+static double cards_w_at(const struct naive *n, double at_s)
+{
+    const double within_s = at_s - floor(at_s / n->step->step_s) * n->step->step_s;
+    double sum_w = 0.0;
+    for (uint32_t k = 0; k < n->step->symmetry.rank_class_count; k++)
+        sum_w += (double)n->step->symmetry.ranks[k].rank_count *
+                 watts_at(n->points[k], n->counts[k], within_s);
+    return sum_w;
+}
+
+/* Point by point of each class, in each step that the window touches. */
+static double cards_w_of_window(const struct naive *n, double from_s)
+{
+    const double until_s = from_s + POWER_SWING_WINDOW_S, step_s = n->step->step_s;
+    double sum_j = 0.0;
+    for (double step = floor(from_s / step_s); step * step_s < until_s; step += 1.0)
+        for (uint32_t k = 0; k < n->step->symmetry.rank_class_count; k++)
+            for (uint32_t i = 0; i < n->counts[k]; i++) {
+                const double end_s = i + 1 < n->counts[k] ? n->points[k][i + 1].at_s : step_s;
+                const double begin_s = fmax(step * step_s + n->points[k][i].at_s, from_s);
+                const double inside_s = fmin(step * step_s + end_s, until_s) - begin_s;
+                sum_j += (double)n->step->symmetry.ranks[k].rank_count * n->points[k][i].card_w *
+                         fmax(inside_s, 0.0);
+            }
+    return sum_j / POWER_SWING_WINDOW_S;
+}
+
+/* At the wall, of so many cards that draw cards_w together and some paid beside them, idle. */
+static double job_w(const struct configuration *c, double cards_w, double ranks, double paid)
+{
+    return ranks * wall_w(c, cards_w / ranks) + (paid - ranks) * wall_w(c, 70.0);
+}
+
+/* Peak and low are those of the sum of the curves between any two of their points. The change is
+ * that of windows which begin at many moments: no less, and no more than the curve can move between
+ * two of these. */
+static void check_swing(const struct configuration *c, const struct naive *n, double paid)
+{
+    enum {
+        MOMENTS = 60
+    };
+    const double step_s = n->step->step_s, ranks = (double)configuration_ranks(c);
+    double peak_w = 0.0, low_w = INFINITY, change_w = 0.0, mean_w = 0.0;
+    struct power_swing swing;
+    power_swing_of(c, n->step, &swing);
+    for (uint32_t k = 0; k < n->step->symmetry.rank_class_count; k++)
+        for (uint32_t i = 0; i < n->counts[k]; i++) {
+            const double cards_w = cards_w_at(n, n->points[k][i].at_s + 1e-12);
+            peak_w = fmax(peak_w, job_w(c, cards_w, ranks, paid));
+            low_w = fmin(low_w, job_w(c, cards_w, ranks, paid));
+        }
+    for (unsigned i = 0; i < MOMENTS; i++) {
+        const double at_s = step_s * i / MOMENTS;
+        const double before_w = cards_w_of_window(n, at_s - POWER_SWING_WINDOW_S);
+        const double behind_w = cards_w_of_window(n, at_s);
+        change_w =
+            fmax(change_w, fabs(job_w(c, behind_w, ranks, paid) - job_w(c, before_w, ranks, paid)));
+        mean_w += job_w(c, cards_w_at(n, at_s), ranks, paid) / MOMENTS;
+    }
+    const double moves_w = (peak_w - low_w) * step_s / MOMENTS / POWER_SWING_WINDOW_S;
+    if (!(fabs(swing.peak_w - peak_w) < 1e-6 * peak_w && fabs(swing.low_w - low_w) < 1e-6 * low_w))
+        fail_msg("%.9g to %.9g W, not %.9g to %.9g", swing.low_w, swing.peak_w, low_w, peak_w);
+    assert_true(mean_w > low_w && mean_w < peak_w);
+    if (!(swing.change_w > change_w - 1e-6 * peak_w &&
+          swing.change_w < change_w + 2.0 * moves_w + 1e-6 * peak_w))
+        fail_msg("%.9g W from window to window, not %.9g (+ %.3g)", swing.change_w, change_w,
+                 2.0 * moves_w);
+}
+
+static void swings_are_those_of_the_curves(void **state)
+{
+    for (unsigned i = 0; i < sizeof steps / sizeof *steps; i++) {
+        for (unsigned batch = 8; batch <= 64; batch *= 8) { /* shorter and longer than a window */
+            struct scenario *scenario =
+                read_batch(steps[i].cluster, steps[i].layout, steps[i].more, batch);
+            const struct configuration *c = &scenario->configuration;
+            struct arena *arena = arena_create();
+            struct step *s;
+            struct error error;
+            assert_true(step_run(c, &(struct step_options){0}, &s, &error));
+            struct naive n = {.step = s};
+            assert_true(s->symmetry.rank_class_count <= 64);
+            for (uint32_t k = 0; k < s->symmetry.rank_class_count; k++)
+                n.points[k] = power_curve(c, s, k, arena, &n.counts[k]);
+            check_swing(c, &n, i == 3 ? 16.0 : i == 5 ? 8.0 : (double)configuration_ranks(c));
+            step_destroy(s);
+            arena_destroy(arena);
+            scenario_destroy(scenario);
+        }
+    }
+}
+
+/* Nobody stated what the node draws, or nobody kept the course of the step. */
+static void what_is_not_known_is_none(void **state)
+{
+    struct scenario *scenario = read_step("gpus: 8", "tp: 1, dp: 8, pp: 1", "");
+    struct power_swing swing;
+    struct step *s;
+    struct error error;
+    assert_true(step_run(&scenario->configuration, &(struct step_options){.outcome_only = true}, &s,
+                         &error));
+    power_swing_of(&scenario->configuration, s, &swing);
+    assert_true(isnan(swing.peak_w) && isnan(swing.low_w) && isnan(swing.change_w));
+    step_destroy(s);
+    scenario->configuration.cluster.node.power.conversion_ratio = 0.0;
+    assert_true(step_run(&scenario->configuration, &(struct step_options){0}, &s, &error));
+    power_swing_of(&scenario->configuration, s, &swing);
+    assert_true(isnan(swing.peak_w) && isnan(swing.low_w) && isnan(swing.change_w));
+    step_destroy(s);
+    scenario_destroy(scenario);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(curves_are_the_energy)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(curves_are_the_energy),
+                                       cmocka_unit_test(swings_are_those_of_the_curves),
+                                       cmocka_unit_test(what_is_not_known_is_none)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

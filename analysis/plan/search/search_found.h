@@ -33,6 +33,7 @@ struct search_row {
     double apart_s;              /* search_unit_apart_s, a bound of op detail; 0: not asked */
     double apart_least_s;        /* pass_apart_s is no less */
     double pass_w, least_w;   /* W at the wall at pass detail; at least, op by op; 0: not asked */
+    double keeps_s;           /* no step of it that keeps the limit of power is shorter */
     bool drawn;               /* least_w is that of its step op by op */
     bool fits;                /* its ledger was played and fits */
     uint32_t tried;           /* layouts with less recomputation that did not fit */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/plan/search/search_book.h"
+#include "models/gpu/gpu_power.h"
 #include "models/layout/layout.h"
 #include "models/layout/power_wall.h"
 #include "models/plan/ladder.h"
@@ -196,7 +197,7 @@ static void judge_anew(struct search_unit *u, struct search_row *row)
 static void judge(struct search_unit *u, struct search_row *row)
 {
     row->pass_s = row->apart_s = row->apart_least_s = 0.0; /* of another level of recomputation */
-    row->pass_w = row->least_w = 0.0;
+    row->pass_w = row->least_w = row->keeps_s = 0.0;
     if (search_book_knows(row, SEARCH_JUDGED))
         return;
     judge_anew(u, row);
@@ -211,7 +212,8 @@ void search_unit_judge(struct search_unit *u)
     give(u);
 }
 
-/* What it draws, and whether that is too much. */
+/* What it draws, and whether that is too much. Of a step so long its kernels draw
+ * rest + (pass_w - rest) x pass_s / step (pass_least_card_w), which is the limit at keeps_s. */
 static void weigh(struct search_unit *u, struct search_row *row)
 {
     struct configuration c;
@@ -223,6 +225,10 @@ static void weigh(struct search_unit *u, struct search_row *row)
     row->least_w = power_job_w(&c, pass_least_card_w(u->memory, &c, longest_s));
     if (row->least_w > u->ground.power_w)
         row->fate = FATE_POWER;
+    const double rest_w = power_job_w(&c, gpu_power_static_w(&c.gpu));
+    row->keeps_s = u->ground.power_w > rest_w
+                       ? (row->pass_w - rest_w) * row->pass_s / (u->ground.power_w - rest_w)
+                       : INFINITY;
 }
 
 static void time_row(struct search_unit *u, struct search_row *row)

@@ -10,10 +10,12 @@
 #include "sim/pool.h"
 
 enum {
-    AT_ONCE = 8,         /* leaders or ledgers of a round */
-    PLAYED_LEAST = 3,    /* leaders that are played op by op in any case */
-    SAFE_TRIED_MAX = 16, /* ledgers for the fastest of a kind that was measured */
-    EFFORT_MAX = 1 << 18 /* layer passes of all that are: about a second */
+    AT_ONCE = 8,          /* leaders or ledgers of a round */
+    PLAYED_LEAST = 3,     /* leaders that are played op by op in any case */
+    SAFE_TRIED_MAX = 16,  /* ledgers for the fastest of a kind that was measured */
+    EFFORT_MAX = 1 << 18, /* layer passes of all that are: about a second */
+    /* ... of what may be the first under a limit of power: which keeps it only op by op tells */
+    EFFORT_LIMITED_MAX = 1 << 22
 };
 
 bool searching_stopped(struct searching *g)
@@ -37,12 +39,19 @@ static void time_unit(void *context, size_t index)
     search_unit_time(g->units[index], g->most_s);
 }
 
+/* How soon it may be done, as far as pass detail tells: a row that draws too much in that time
+ * keeps the limit of power where it takes longer op by op, and then it takes keeps_s at least. */
+static double soonest_s(const struct search_row *row)
+{
+    return fmax(row->pass_s, row->keeps_s);
+}
+
 static int compare_rows(const void *a, const void *b)
 {
     const struct search_row *x = *(struct search_row *const *)a,
                             *y = *(struct search_row *const *)b;
-    if (x->pass_s != y->pass_s)
-        return x->pass_s < y->pass_s ? -1 : 1;
+    if (soonest_s(x) != soonest_s(y))
+        return soonest_s(x) < soonest_s(y) ? -1 : 1;
     return x < y ? -1 : x > y;
 }
 
@@ -110,6 +119,8 @@ static void try_more(struct searching *g, struct search_row *row)
 
 bool searching_may_take(const struct searching *g, struct search_row *row, double most_s)
 {
+    if (row->keeps_s > most_s)
+        return false;
     if (row->pass_s <= most_s)
         return true;
     if (row->apart_least_s > most_s * SEARCH_UNIT_OVERSTATED_SCATTERED)
@@ -136,7 +147,7 @@ static bool settle_fits(struct searching *g)
     uint32_t found = 0;
     for (uint32_t i = 0; i < g->order_count && found + asking.count < wanted; i++) {
         struct search_row *row = g->order[i];
-        if (asking.count == AT_ONCE || row->pass_s > open_s)
+        if (asking.count == AT_ONCE || soonest_s(row) > open_s)
             break;
         found += row->fits;
         if (!row->fits)
@@ -233,7 +244,7 @@ static double last_leader_s(const struct searching *g)
         if (!g->order[i]->fits)
             continue;
         const struct search_leader *leader = find_played(g, g->order[i]);
-        last_s = fmax(last_s, leader != NULL ? leader->step_s : g->order[i]->pass_s);
+        last_s = fmax(last_s, leader != NULL ? leader->step_s : soonest_s(g->order[i]));
         leaders++;
     }
     return leaders < g->s->question.leaders ? INFINITY : last_s;
@@ -245,8 +256,28 @@ static bool likely_refused(const struct searching *g, const struct search_row *r
     return g->ground.power_w > 0.0 && row->pass_w > g->ground.power_w;
 }
 
-/* The next few to be played op by op, the likeliest first: all that may lead, as far as
- * EFFORT_MAX allows. Playing tells whether they fit, too, and what they draw. */
+static double fastest_played_s(const struct search *s)
+{
+    double best_s = INFINITY;
+    for (uint32_t i = 0; i < s->leader_count; i++)
+        best_s = fmin(best_s, s->leaders[i].step_s);
+    return best_s;
+}
+
+/* May so much work be done for it? */
+static bool is_worth(const struct searching *g, struct search_row *row, uint64_t passes,
+                     uint32_t chosen)
+{
+    if (g->played_count + chosen < PLAYED_LEAST && !likely_refused(g, row))
+        return true;
+    if (g->effort + passes <= EFFORT_MAX)
+        return true;
+    return g->ground.power_w > 0.0 && g->effort + passes <= EFFORT_LIMITED_MAX &&
+           searching_may_take(g, row, fastest_played_s(g->s));
+}
+
+/* The next few to be played op by op, the likeliest first: all that may lead, as far as the effort
+ * allows. Playing tells whether they fit, too, and what they draw. */
 static uint32_t choose_played(struct searching *g, struct search_leader *out)
 {
     const double most_s = last_leader_s(g);
@@ -254,9 +285,8 @@ static uint32_t choose_played(struct searching *g, struct search_leader *out)
     for (uint32_t i = 0; i < g->order_count && count < AT_ONCE; i++) {
         struct search_row *row = g->order[i];
         const uint64_t passes = passes_of(g, row);
-        const bool first = g->played_count + count < PLAYED_LEAST && !likely_refused(g, row);
-        if (find_played(g, row) != NULL || (!first && g->effort + passes > EFFORT_MAX) ||
-            !searching_may_take(g, row, most_s))
+        if (find_played(g, row) != NULL || !searching_may_take(g, row, most_s) ||
+            !is_worth(g, row, passes, count))
             continue;
         g->effort += passes;
         out[count++] = (struct search_leader){.row = row};
@@ -278,14 +308,6 @@ static bool keep_played(struct searching *g, const struct leading *p, uint32_t c
             s->leaders[s->leader_count++] = p->leaders[i];
     g->played_count = s->leader_count;
     return any_refused;
-}
-
-static double fastest_played_s(const struct search *s)
-{
-    double best_s = INFINITY;
-    for (uint32_t i = 0; i < s->leader_count; i++)
-        best_s = fmin(best_s, s->leaders[i].step_s);
-    return best_s;
 }
 
 /* How many may lead all the same. */
@@ -377,9 +399,9 @@ bool searching_leanest(struct searching *g)
 void searching_leaders_complete(struct searching *g)
 {
     struct search *s = g->s;
-    for (uint32_t i = 0; i < g->order_count && s->leader_count < s->question.leaders; i++)
-        if (g->order[i]->fits && find_played(g, g->order[i]) == NULL &&
-            !likely_refused(g, g->order[i]))
+    const uint32_t most = g->ground.power_w > 0.0 ? 0 : s->question.leaders;
+    for (uint32_t i = 0; i < g->order_count && s->leader_count < most; i++)
+        if (g->order[i]->fits && find_played(g, g->order[i]) == NULL)
             search_lead_guess(g->ground.base, g->order[i], &s->leaders[s->leader_count++]);
 }
 

@@ -36,7 +36,8 @@ bool searching_leaders_play(struct searching *g);
 /* Nothing that was timed keeps the limit of power: finds out what draws least of the rows that it
  * refused. True: one of them keeps it with the recomputation that it takes to fit. */
 bool searching_leanest(struct searching *g);
-/* Those that fit and were not played stand by their time at pass detail. */
+/* Those that fit and were not played stand by their time at pass detail; none under a limit of
+ * power, which op detail alone tells to be kept. */
 void searching_leaders_complete(struct searching *g);
 /* The fastest of a kind of layout that was measured with this software on this card, where no
  * leader is one; after search_lead_order. */

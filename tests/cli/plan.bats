@@ -61,6 +61,7 @@ plan() { "$ORRERY" plan "$@"; }
     jq -e '.layouts[0].detail == "op" and .layouts[0].as_fast_probability == 1' out
     jq -e '[.layouts[] | .tp * .pp * .cp * .dp] | all(. == 16)' out
     jq -e '.rejected | has("rule") and has("memory") and has("bound") and has("slower") and has("ledger")' out
+    jq -e '.searched == .tried_again + ([.rejected[]] | add) + (.layouts | length)' out
     jq -e '.launch.framework == "megatron" and (.launch.lines | length > 20)' out
     jq 'del(.seconds)' out >one.json
     # shellcheck disable=SC2086

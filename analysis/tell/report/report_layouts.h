@@ -56,7 +56,7 @@ void report_breakdown_facts(struct fact *in, const char *key, const double parts
     X(memory, "memory", NULL, "{peak_reserved_bytes}")                                             \
     X(fits, "fits", "fits", "{fits_ratio}")                                                        \
     X(cost, "10^9 tok.", NULL, "{cost_usd_per_1e9_tokens}")                                        \
-    X(energy, "J/token", NULL, "{energy_j_per_token:.3f}")                                         \
+    X(energy, "J/token", NULL, "{if energy_j_per_token}{energy_j_per_token:.3f}{else}-{end}")      \
     X(probability, "P(1)", NULL, "{as_fast_probability}")                                          \
     X(seen, "<seen", NULL, "{if .seen}yes{else}no{end}")
 #define REPORT_HEAD(name, head, above, cell) "{if .has_" #name "}\t" head "{end}"

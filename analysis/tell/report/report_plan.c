@@ -459,6 +459,7 @@ struct fact *report_plan(struct arena *arena, const struct plan_told *told)
     set_head(o, s);
     report_announced_of(o, s->base);
     document_count(o, "searched", s->counts.considered);
+    document_count(o, "tried_again", s->counts.considered - s->row_count);
     report_fates(o, s);
     document_count(o, "timed", s->counts.timed);
     document_count(o, "played", s->counts.played);

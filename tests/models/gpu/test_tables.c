@@ -94,14 +94,14 @@ static size_t unclaimed_bytes(const struct param *table, unsigned count, size_t 
     return unclaimed;
 }
 
-/* Every field but the name, the month of a software's release and whether it offers modules since
- * (both of a scenario, not of a profile), what is read from the text of a pattern, and the curves
+/* Every field but the name, the month of a software's release and what it offers or does not yet
+ * (modules, sharded parameters; all three of a scenario, not of a profile), what is read from the text of a pattern, and the curves
  * and head sizes of unfused attention, which has none, has a row. */
 static void test_every_field_has_a_row(void **state)
 {
     assert_int_equal(
         unclaimed_bytes(software_params, software_param_count, sizeof(struct software_profile)),
-        WORD + sizeof(bool));
+        WORD + 2 * sizeof(bool));
     const size_t read_of_pattern = sizeof(struct layer_pattern) - sizeof(char *) -
                                    offsetof(struct layer_sizes, full_gate) - sizeof(bool);
     assert_int_equal(unclaimed_bytes(model_params, model_param_count, sizeof(struct model_shape)),

@@ -84,8 +84,6 @@ static bool take_sample(struct failure_reading *r, const struct sample *before,
         r->out->passed++;
         return true;
     }
-    if (sight.unit_kind == UNIT_JOB)
-        sight.host = sight.part = NULL;
     return failure_log_see(r, &sight);
 }
 

@@ -99,6 +99,9 @@ static bool number_units(struct failure_reading *r)
         s->unit = r->out->hosts - 1;
         if (s->part != NULL)
             s->unit = s->unit * per_node + (told ? strtoull(s->part, NULL, 10) : parts - 1);
+        s->place = s->unit;
+        if (s->unit_kind == UNIT_JOB)
+            s->unit = 0;
     }
     return true;
 }
@@ -154,6 +157,26 @@ static int compare_chains(const void *left, const void *right)
     return compare_sights(a, b);
 }
 
+static bool one_unit(const struct failure_sight *a, const struct failure_sight *b)
+{
+    return a->unit_kind == b->unit_kind && a->unit == b->unit;
+}
+
+/* Those of a GPU, whether they stop it or the job on it. */
+static int compare_places(const void *left, const void *right)
+{
+    const struct failure_sight *a = *(struct failure_sight *const *)left,
+                               *b = *(struct failure_sight *const *)right;
+    if (a->place != b->place)
+        return a->place < b->place ? -1 : 1;
+    return compare_sights(a, b);
+}
+
+static bool one_place(const struct failure_sight *a, const struct failure_sight *b)
+{
+    return a->place == b->place;
+}
+
 /* One cause, and of jobs the same nodes? As a comparison. */
 static int compare_kin(const struct failure_sight *a, const struct failure_sight *b)
 {
@@ -168,35 +191,47 @@ static int compare_repeats(const void *left, const void *right)
     const struct failure_sight *a = *(struct failure_sight *const *)left,
                                *b = *(struct failure_sight *const *)right;
     const int kin = compare_kin(a, b);
-    return a->unit_kind != b->unit_kind || a->unit != b->unit || kin == 0
-               ? compare_chains(left, right)
-               : kin;
+    return !one_unit(a, b) || kin == 0 ? compare_chains(left, right) : kin;
 }
 
-/* Repeats, and what follows another one where the format has chains, get a negative time. */
+/* Marks what lies within --merge of the one before it of its burst: a repeat of its first one, or,
+ * where bursts are chains, a consequence of it. */
+static void fold(struct failure_reading *r, struct failure_sight **order, uint32_t count,
+                 bool (*together)(const struct failure_sight *a, const struct failure_sight *b),
+                 bool chains)
+{
+    const struct failure_sight *first = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        struct failure_sight *s = order[i];
+        const bool burst = first != NULL && together(first, s) &&
+                           s->at_s - order[i - 1]->at_s <= r->rules->merge_s;
+        const bool repeats = burst && compare_kin(first, s) == 0;
+        if (!repeats && !(burst && chains)) {
+            first = s;
+            continue;
+        }
+        if (!s->folded)
+            ++*(repeats ? &r->out->merged : &r->out->followed);
+        s->folded = true;
+    }
+}
+
+/* Where the format has chains, one of a job that a GPU logged is in two bursts: in that of the job,
+ * and in that of the GPU. */
 static void merge(struct failure_reading *r, bool chains)
 {
     struct failure_sight **order = ARENA_ARRAY(r->arena, struct failure_sight *, r->count + 1);
-    const struct failure_sight *first = NULL;
-    double before_s = 0.0;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < r->count; i++)
+        if (chains && r->sights[i].part != NULL)
+            order[count++] = &r->sights[i];
+    qsort(order, count, sizeof(struct failure_sight *), compare_places);
+    fold(r, order, count, one_place, true);
     for (uint32_t i = 0; i < r->count; i++)
         order[i] = &r->sights[i];
     qsort(order, r->count, sizeof(struct failure_sight *),
           chains ? compare_chains : compare_repeats);
-    for (uint32_t i = 0; i < r->count; i++) {
-        struct failure_sight *s = order[i];
-        const double at_s = s->at_s;
-        const bool unit =
-            first != NULL && first->unit_kind == s->unit_kind && first->unit == s->unit;
-        const bool repeats = unit && compare_kin(first, s) == 0;
-        if ((repeats || (unit && chains)) && at_s - before_s <= r->rules->merge_s) {
-            s->at_s = -1.0;
-            ++*(repeats ? &r->out->merged : &r->out->followed);
-        } else {
-            first = s;
-        }
-        before_s = at_s;
-    }
+    fold(r, order, r->count, one_unit, chains);
 }
 
 static void write_rows(struct failure_reading *r)
@@ -204,7 +239,7 @@ static void write_rows(struct failure_reading *r)
     r->out->rows = ARENA_ARRAY(r->arena, struct failure_record, r->count + 1);
     for (uint32_t i = 0; i < r->count; i++) {
         const struct failure_sight *s = &r->sights[i];
-        if (s->at_s < 0.0)
+        if (s->folded)
             continue;
         r->out->among += s->among;
         r->out->rows[r->out->count++] =

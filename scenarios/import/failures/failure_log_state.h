@@ -11,8 +11,11 @@ enum {
 struct failure_sight {
     double at_s; /* since 1970; of a CSV file without dates since its start */
     int unit_kind;
-    const char *host, *part; /* names; host NULL: `unit` is its number; part NULL: the node */
+    const char *host, *part; /* names; host NULL: `unit` is its number; part NULL: the node; of a
+                              * job: where it was logged */
     uint64_t unit;
+    uint64_t place; /* number of the GPU or node of these names */
+    bool folded;    /* a repeat, or what follows another one */
     const char *cause;
     const char *apart; /* what tells two of a unit and a cause apart: a job's nodes; or NULL */
     bool among;        /* of one node of several: `host` is the first of them */

@@ -123,8 +123,6 @@ static bool read_xid(struct failure_reading *r, char *line, char *found, bool of
         r->out->passed++;
         return true;
     }
-    if (sight.unit_kind == UNIT_JOB)
-        sight.host = sight.part = NULL;
     return failure_log_see(r, &sight);
 }
 

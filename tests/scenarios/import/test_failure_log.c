@@ -151,6 +151,30 @@ static void test_xids(void **state)
     arena_destroy(r.arena);
 }
 
+/* Of one GPU: what is found first, and the program that dies of it, are one failure; of another one
+ * it is the program's own. The gauge of DCGM tells the same. */
+static void test_xids_of_a_program(void **state)
+{
+    struct failure_case r =
+        sound("2026-11-03T00:00:00 n9 kernel: NVRM: Xid (PCI:0000:5b:00): 94, Contained\n"
+              "2026-11-03T00:01:00 n9 kernel: NVRM: Xid (PCI:0000:5b:00): 13, Graphics\n",
+              &failure_format_xid, 1);
+    expect_row(&r.log, 0, 2 * DAY, UNIT_GPU, 0, "GPU memory");
+    assert_int_equal(r.log.followed, 1);
+    arena_destroy(r.arena);
+    r = sound("2026-11-03T00:00:00 n9 kernel: NVRM: Xid (PCI:0000:5b:00): 94, Contained\n"
+              "2026-11-03T00:01:00 n9 kernel: NVRM: Xid (PCI:0000:5c:00): 13, Graphics\n"
+              "2026-11-03T00:12:00 n9 kernel: NVRM: Xid (PCI:0000:5b:00): 13, Graphics\n",
+              &failure_format_xid, 3);
+    arena_destroy(r.arena);
+    r = sound("DCGM_FI_DEV_XID_ERRORS{gpu=\"3\",Hostname=\"n1\"} 0 1793577600000\n"
+              "DCGM_FI_DEV_XID_ERRORS{gpu=\"3\",Hostname=\"n1\"} 94 1793664000000\n"
+              "DCGM_FI_DEV_XID_ERRORS{gpu=\"3\",Hostname=\"n1\"} 13 1793664060000\n",
+              &failure_format_dcgm, 1);
+    assert_int_equal(r.log.followed, 1);
+    arena_destroy(r.arena);
+}
+
 static void test_samples_of_dcgm(void **state)
 {
     /* 2026-11-02, in ms; the gauge stays at the last Xid. */
@@ -440,6 +464,7 @@ int main(void)
         cmocka_unit_test(test_moments),
         cmocka_unit_test(test_tables),
         cmocka_unit_test(test_xids),
+        cmocka_unit_test(test_xids_of_a_program),
         cmocka_unit_test(test_samples_of_dcgm),
         cmocka_unit_test(test_slurm),
         cmocka_unit_test(test_jobs_of_one_burst),

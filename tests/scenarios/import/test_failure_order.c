@@ -181,6 +181,79 @@ static void test_a_year_of_syslog(void **state)
     arena_destroy(b.arena);
 }
 
+enum {
+    BURST_LINES = 24,
+    BURST_SPAN_S = 2 * 3600
+};
+/* Xids of one evening, each at its own second, on three GPUs of two nodes. */
+struct burst_line {
+    unsigned at_s, gpu;
+    unsigned xid;
+};
+static bool burst_job(const struct burst_line *line)
+{
+    return line->xid == 13 || line->xid == 31;
+}
+
+/* By its definition: another of its GPU, or for one of the job another of the job, stands within
+ * ten minutes before it. */
+static bool burst_follows(const struct burst_line lines[BURST_LINES], unsigned i)
+{
+    for (unsigned j = 0; j < i; j++)
+        if (lines[i].at_s - lines[j].at_s <= 600 &&
+            (lines[i].gpu == lines[j].gpu || (burst_job(&lines[i]) && burst_job(&lines[j]))))
+            return true;
+    return false;
+}
+
+static void expect_bursts(const struct burst_line lines[BURST_LINES], uint64_t seed)
+{
+    static const char *const causes[] = {"GPU off the bus", "GPU memory", "application"};
+    char text[BURST_LINES * LINE_BYTES] = "";
+    unsigned row = 0;
+    for (unsigned k = 0; k < BURST_LINES; k++) {
+        const struct burst_line *line = &lines[7 * k % BURST_LINES]; /* in any order */
+        sprintf(text + strlen(text),
+                "2025-01-01T%02u:%02u:%02u+00:00 n%u kernel: NVRM: Xid (PCI:0000:%u:00): %u\n",
+                line->at_s / 3600, line->at_s / 60 % 60, line->at_s % 60, line->gpu / 2,
+                line->gpu % 2, line->xid);
+    }
+    struct failure_case r = read_text(&failure_format_xid, text, "2025-01-01", "2025-01-02");
+    failure_case_good(&r);
+    for (unsigned i = 0; i < BURST_LINES; i++) {
+        if (burst_follows(lines, i))
+            continue;
+        const char *cause =
+            burst_job(&lines[i]) ? causes[2] : causes[lines[i].xid == 94 || lines[i].xid == 48];
+        const struct failure_record *got = &r.log.rows[row++];
+        if (row > r.log.count || got->at_s != lines[i].at_s || strcmp(got->cause, cause) != 0 ||
+            got->unit_kind != (burst_job(&lines[i]) ? UNIT_JOB : UNIT_GPU) ||
+            (burst_job(&lines[i]) && got->unit != 0))
+            fail_msg("seed %u: failure %u is not that of %u s, %s", (unsigned)seed, row - 1,
+                     lines[i].at_s, cause);
+    }
+    assert_int_equal(r.log.count, row);
+    assert_int_equal(r.log.merged + r.log.followed, BURST_LINES - row);
+    arena_destroy(r.arena);
+}
+
+static void test_first_of_a_burst(void **state)
+{
+    static const unsigned xids[] = {79, 94, 13, 31, 48};
+    unsigned roots = 0;
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        struct burst_line lines[BURST_LINES];
+        for (unsigned i = 0; i < BURST_LINES; i++)
+            lines[i] = (struct burst_line){i * (BURST_SPAN_S / BURST_LINES) +
+                                               drawn(seed, i, BURST_SPAN_S / BURST_LINES),
+                                           drawn(seed, 100 + i, 3), xids[drawn(seed, 200 + i, 5)]};
+        expect_bursts(lines, seed);
+        for (unsigned i = 0; i < BURST_LINES; i++)
+            roots += !burst_follows(lines, i);
+    }
+    assert_true(roots > 2 * 200);
+}
+
 #define XID(day, node) day " 00:00:00 " node " kernel: NVRM: Xid (PCI:0000:3b:00): 79\n"
 
 static void expect_days(const char *text, const char *start, const char *end, unsigned count,
@@ -271,11 +344,9 @@ static void test_samples_of_one_moment(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order_of_lines_is_free),
-        cmocka_unit_test(test_a_year_of_syslog),
-        cmocka_unit_test(test_years_by_hand),
-        cmocka_unit_test(test_steps_back_are_counted),
-        cmocka_unit_test(test_samples_of_one_moment),
+        cmocka_unit_test(test_order_of_lines_is_free), cmocka_unit_test(test_a_year_of_syslog),
+        cmocka_unit_test(test_first_of_a_burst),       cmocka_unit_test(test_years_by_hand),
+        cmocka_unit_test(test_steps_back_are_counted), cmocka_unit_test(test_samples_of_one_moment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

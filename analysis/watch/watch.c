@@ -4,6 +4,7 @@
 
 #include "analysis/record/numbers/statistics.h"
 #include "sim/check.h"
+#include "sim/units.h"
 
 /* Steps that a row stands for in most of the log: the median within starts. */
 static double usual_steps(struct arena *arena, const struct iteration_log *log)
@@ -68,13 +69,24 @@ static void find_kept(struct watch *w)
     }
 }
 
+/* Seconds since 1970 are told to a quarter of one. */
+static double to_microseconds(double seconds)
+{
+    return round(seconds / MICROSECOND) * MICROSECOND;
+}
+
 static void read_clock(struct watch *w)
 {
     const struct iteration_log *log = w->log;
     w->clocked = true;
+    w->stamp_s = 1.0;
     for (uint32_t i = 0; i < log->count; i++) {
         const double before_s = i > 0 ? log->rows[i - 1].at_s : log->begin_s;
-        const double clock_s = log->rows[i].at_s - before_s;
+        const double clock_s = to_microseconds(log->rows[i].at_s - before_s);
+        if (i > 0 && clock_s < 0.0 && w->back == 0)
+            w->back = i;
+        if (log->rows[i].at_s != floor(log->rows[i].at_s))
+            w->stamp_s = MILLISECOND;
         w->rows[i].clock_s = clock_s >= 0.0 ? clock_s : NAN;
         w->clocked = w->clocked && !isnan(log->rows[i].at_s) && (i == 0 || clock_s >= 0.0);
     }
@@ -103,8 +115,8 @@ static double whole_s(const struct watch *w, struct watch_work work, uint32_t i)
     return step_s > 0.0 ? step_s * w->rows[i].steps : 0.0;
 }
 
-/* Which of the told pauses lie inside of the time of the steps: what the clock has no room for
- * outside of them; without a clock, as the format says. */
+/* Which of the told pauses lie inside of the time of the steps: as the format says, unless the clock
+ * has room for more, or less, by more than its stamps are told to. */
 static void place_pauses(const struct watch *w, uint32_t i)
 {
     const struct iteration *row = &w->log->rows[i];
@@ -113,12 +125,42 @@ static void place_pauses(const struct watch *w, uint32_t i)
     for (unsigned p = 0; p < ITERATION_PAUSES; p++)
         told_s += row->pauses_s[p];
     double outside_s = w->log->format->pauses_inside && !row->first ? 0.0 : told_s;
-    if (w->clocked && !isnan(out->clock_s))
-        outside_s = fmin(told_s, fmax(out->clock_s - out->whole_s, 0.0));
+    const double room_s = out->clock_s - out->whole_s;
+    if (w->clocked && fabs(outside_s - room_s) > w->stamp_s + MICROSECOND)
+        outside_s = fmin(told_s, fmax(room_s, 0.0));
     out->inside_s = row->first ? 0.0 : fmin(told_s - outside_s, out->whole_s);
     out->pauses_s = outside_s + out->inside_s;
     const double step_s = (out->whole_s - out->inside_s) / out->steps;
     out->step_s = step_s > 0.0 && isfinite(step_s) ? step_s : NAN;
+}
+
+/* Of the rows around it, itself too, that tell a time. */
+static double median_around(const struct watch *w, const double *times_s, uint32_t i)
+{
+    double sorted[WATCH_AROUND];
+    uint32_t count = 0, first = i > WATCH_AROUND / 2 ? i - WATCH_AROUND / 2 : 0;
+    for (uint32_t k = first; k < w->log->count && k <= i + WATCH_AROUND / 2; k++)
+        if (!isnan(times_s[k]))
+            sorted[count++] = times_s[k];
+    statistics_sort(sorted, count);
+    return statistics_percentile(sorted, count, 0.5);
+}
+
+/* Between two stamps that are far apart most of the time is none of steps. */
+static void cut_gaps(struct arena *arena, struct watch *w)
+{
+    const double gap_ratio = 2.0;
+    double *times_s = ARENA_ARRAY(arena, double, w->log->count);
+    for (uint32_t i = 0; i < w->log->count; i++)
+        times_s[i] = w->rows[i].step_s;
+    for (uint32_t i = 0; i < w->log->count; i++) {
+        struct watch_row *row = &w->rows[i];
+        const double usual_s = isnan(times_s[i]) ? NAN : median_around(w, times_s, i);
+        if (!(times_s[i] > gap_ratio * usual_s))
+            continue;
+        row->whole_s = usual_s * row->steps + row->inside_s;
+        row->step_s = NAN;
+    }
 }
 
 static void find_clock_ratio(struct watch *w)
@@ -156,6 +198,8 @@ bool watch_read(struct arena *arena, const struct iteration_log *log, struct wat
         out->rows[i].whole_s = whole_s(out, work, i);
         place_pauses(out, i);
     }
+    if (out->source == WATCH_CLOCK)
+        cut_gaps(arena, out);
     for (uint32_t s = 1; s < out->start_count && out->clocked; s++) {
         const struct watch_row *row = &out->rows[out->starts[s].first];
         out->starts[s].between_s = fmax(row->clock_s - row->whole_s, 0.0);

@@ -3,12 +3,17 @@
  *
  * The time of a step is what the log tells; else, of a rate of tokens, tokens of a step / (GPUs x
  * rate); else the time between two stamps over the steps in between. Pauses that it holds (a
- * checkpoint within the interval) are taken out. It knows no forecast. */
+ * checkpoint within the interval) are taken out. Of a row that stamps alone time, and that takes
+ * more than twice as long a step as the median of the WATCH_AROUND rows around it, the median is
+ * its steps, and the rest is a gap. It knows no forecast. */
 #ifndef ORRERY_ANALYSIS_WATCH_WATCH_H
 #define ORRERY_ANALYSIS_WATCH_WATCH_H
 
 #include "scenarios/import/iterations/iteration_log.h"
 
+enum {
+    WATCH_AROUND = 9 /* as many as a level has at least (change_points.h) */
+};
 /* Where times of steps come from. */
 enum watch_source {
     WATCH_TOLD,
@@ -38,6 +43,8 @@ struct watch {
     uint32_t start_count, steady_count;
     enum watch_source source;
     bool clocked;       /* every row is stamped, and none before the one before it */
+    uint32_t back;      /* the first row that is stamped before the one before it; 0: none is */
+    double stamp_s;     /* what stamps are told to: a second where all are whole ones, else 1 ms */
     double clock_ratio; /* time by the stamps within starts, without pauses, over that of steps */
 };
 /* What a step of the scenario trains, for logs that print a rate alone. */

@@ -6,7 +6,8 @@
 #include "analysis/record/numbers/statistics.h"
 #include "analysis/watch/change_points.h"
 
-static const double slow_score = 3.5, mad_factor = 0.6745, mean_factor = 1.253314;
+static const double level_ratio = 0.0005, slow_score = 3.5, mad_factor = 0.6745,
+                    mean_factor = 1.253314;
 
 /* The steady rows: which, their times, and the steps that were trained before and in each. */
 struct steady {
@@ -80,10 +81,26 @@ static void find_slow(const struct watch *w, const struct steady *s, uint32_t fi
     }
 }
 
+/* Leaves the cuts between whose sides the median changes; returns how many. */
+static uint32_t keep_changes(const struct steady *s, uint32_t *cuts, uint32_t count)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t first = kept > 0 ? cuts[kept - 1] : 0,
+                       end = i + 1 < count ? cuts[i + 1] : s->count;
+        const double before_s = spread_of(s, first, cuts[i]).p50_s,
+                     after_s = spread_of(s, cuts[i], end).p50_s;
+        if (fabs(after_s / before_s - 1.0) >= level_ratio)
+            cuts[kept++] = cuts[i];
+    }
+    return kept;
+}
+
 static void find_levels(const struct watch *w, const struct steady *s, struct watch_levels *out)
 {
     uint32_t *cuts;
-    const uint32_t count = change_points_find(s->arena, s->times_s, s->count, &cuts);
+    const uint32_t found = change_points_find(s->arena, s->times_s, s->count, &cuts);
+    const uint32_t count = keep_changes(s, cuts, found);
     out->levels = ARENA_ARRAY(s->arena, struct watch_level, count + 1);
     out->slow = ARENA_ARRAY(s->arena, struct watch_slow, s->count);
     for (uint32_t i = 0; i <= count; i++) {

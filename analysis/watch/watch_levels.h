@@ -1,6 +1,8 @@
 /* watch_levels.h - the times of steady steps: in windows, and in levels between which they change
  * for good (change_points.h); within a level, steps that are slow alone, and drift.
  *
+ * Two levels whose medians are one within 0.05 %, below what a reader is shown, are one level.
+ *
  * A row is slow where its modified z-score within its level, 0.6745 (x - median) / MAD, is above
  * 3.5 (B. Iglewicz, D. C. Hoaglin, "How to Detect and Handle Outliers", ASQC 1993); where more than
  * half of the values are equal, and the MAD is 0, (x - median) / (1.253314 x mean absolute

@@ -101,6 +101,45 @@ forecast_ms() { "$ORRERY" run "$hello" --no-db --json 2>/dev/null | command jq '
     said "are they those of the run?"
 }
 
+@test "a log of another batch is refused, one that changes it is told" {
+    megatron "$(forecast_ms)" 1 40 1 | sed 's/$/ global batch size:    16 |/' >train.log
+    expect 3 "$ORRERY" watch "$hello" train.log
+    said "train.log:1: a step of the log has a global batch of 16, one of the scenario of 64"
+    said "set training.global_batch=16"
+    expect 0 "$ORRERY" watch "$hello" train.log --set training.global_batch=16
+    lacks "global batch" err
+    { cat train.log; megatron "$(forecast_ms)" 41 80 9 | sed 's/$/ global batch size:    64 |/'; } >ramp.log
+    expect 0 "$ORRERY" watch "$hello" ramp.log
+    said "40 of its 80 rows have another global batch than the 64 of the scenario (line 1: 16)"
+    {
+        printf ':::MLLOG {"key": "%s", "value": %s, "time_ms": 1000, "metadata": {}}\n' \
+            global_batch_size 64 max_sequence_length 8192
+        printf ':::MLLOG {"key": "tracked_stats", "value": {"train_step_time": 2.5}, "time_ms": 9000, "metadata": {"step": 4}}\n'
+    } >result.txt
+    expect 3 "$ORRERY" watch "$hello" result.txt
+    said "sequences of the log have 8192 tokens, those of the scenario 1024"
+    expect 0 "$ORRERY" watch "$hello" result.txt --set training.sequence=8192 --set model.positions_max=8192
+    lacks "sequences of the log" err
+}
+
+@test "moments of no calendar are seconds, and a clock that steps back is named" {
+    awk 'BEGIN { print "step,at"; for (i = 1; i <= 40; i++) printf "%d,%.3f\n", i, 100 + (i > 20 ? 2 * i - 20 : i) }' >table.csv
+    expect 0 "$ORRERY" watch "$hello" table.csv
+    shows "at step 21 (line 22, 122.000 s)"
+    lacks "1970" out
+    expect 0 "$ORRERY" watch "$hello" table.csv --json
+    jq -e '.levels[1].at == null and .levels[1].at_s == 122 and .goodput.clock_back_line == null' out
+    { megatron 1000 1 30 7200; megatron 1000 31 60 100; } >train.log
+    expect 0 "$ORRERY" watch "$hello" train.log
+    shows "the stamp of line 31 is before that of the row before it"
+    lacks "no stamp at every row" out
+    expect 0 "$ORRERY" watch "$hello" train.log --json
+    jq -e '.goodput.clock_back_line == 31 and (.goodput.stamped | not)' out
+    printf 'step,seconds\n1,1\n2,1\n' >table.csv
+    expect 0 "$ORRERY" watch "$hello" table.csv
+    shows "no stamp at every row"
+}
+
 @test "what is no log, no scenario, no place to be" {
     expect 2 "$ORRERY" watch "$hello"
     said "takes a scenario and a log"

@@ -67,6 +67,47 @@ static void tell_doubts(const struct session *session, const struct watch *w)
                 format_shown(w->log->path).s, 1.0 / ratio);
 }
 
+/* Times of steps of another batch, or of longer sequences, say nothing about the scenario's: where
+ * no row is of its own the log is refused; where some are, those that are not are told. */
+static int check_work(const struct session *session, const struct iteration_log *log,
+                      const struct configuration *c)
+{
+    const double batch = (double)c->training.global_batch, sequence = (double)c->training.sequence;
+    const struct iteration *other = NULL;
+    uint32_t stated = 0, others = 0;
+    struct error error;
+    for (uint32_t i = 0; i < log->count; i++) {
+        if (isnan(log->rows[i].batch))
+            continue;
+        stated++;
+        if (log->rows[i].batch == batch)
+            continue;
+        others++;
+        other = other != NULL ? other : &log->rows[i];
+    }
+    if (others > 0 && others == stated)
+        return error_set(&error,
+                         "%s:%u: a step of the log has a global batch of %.0f, one of the scenario "
+                         "of %.0f: their times cannot be compared; was it another run? Else give "
+                         "--set training.global_batch=%.0f",
+                         log->path, other->line, other->batch, batch, other->batch),
+               trouble(session, &error, EXIT_REJECTED);
+    if (log->sequence > 0.0 && log->sequence != sequence)
+        return error_set(&error,
+                         "%s: sequences of the log have %.0f tokens, those of the scenario %.0f: "
+                         "their times cannot be compared; was it another run? Else give "
+                         "--set training.sequence=%.0f",
+                         log->path, log->sequence, sequence, log->sequence),
+               trouble(session, &error, EXIT_REJECTED);
+    if (others > 0)
+        fprintf(
+            session->notes,
+            "orrery watch: %s: %u of its %u rows have another global batch than the %.0f of the "
+            "scenario (line %u: %.0f): their times are none of its steps\n",
+            format_shown(log->path).s, others, log->count, batch, other->line, other->batch);
+    return EXIT_OK;
+}
+
 static void tell(const struct watch_arguments *a, struct session *session, struct arena *arena,
                  const struct watch *watch, const struct uncertain_step *step)
 {
@@ -139,6 +180,8 @@ static int watch(const struct watch_arguments *a, struct session *session, struc
     struct watch read;
     struct error error = {""};
     int code = read_log(a, session, arena, &log);
+    if (code == EXIT_OK)
+        code = check_work(session, &log, c);
     if (code == EXIT_OK && !watch_read(arena, &log, work, &read, &error))
         code = trouble(session, &error, EXIT_REJECTED);
     if (code == EXIT_OK)

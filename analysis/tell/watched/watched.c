@@ -23,7 +23,8 @@ static const char lines[] =
     "{each windows}" STEPS "{over_forecast:+.1%>12} {verdict}\n{end}"
     "\n{bold}What changed{plain}\n"
     "{if .changes > 0}{each levels}{if change_ratio}"
-    "  at step {first_step:digits} (line {line:digits}{if at}, {at}{end}): {.before_s} -> {p50_s}, "
+    "  at step {first_step:digits} (line {line:digits}{if .at}, {.at}{end}): {.before_s} -> "
+    "{p50_s}, "
     "{change_ratio:+.1%}; {verdict} from there on\n"
     "{end}{end}{else}  no lasting change of level\n{end}"
     "{each levels}{if drifts}"
@@ -34,18 +35,19 @@ static const char lines[] =
     "  {.slow} slow row{if not .slow = 1}s{end}, {.slow_s} beyond their level in all; the "
     "slowest:\n"
     "{each .slowest}"
-    "    step {step:digits} (line {line:digits}{if at}, {at}{end}): {step_s}\n"
+    "    step {step:digits} (line {line:digits}{if .at}, {.at}{end}): {step_s}\n"
     "{end}{else}  no single slow steps\n{end}"
     "\n{bold}Restarts{plain}\n"
     "{each restarts}"
-    "  line {line:digits}{if at}, {at}{end}: after step {step_before:digits} on with "
+    "  line {line:digits}{if .at}, {.at}{end}: after step {step_before:digits} on with "
     "step {goes_on_with:digits}, {repeated_steps:digits} step{if not repeated_steps = 1}s{end} "
     "repeated"
     "{if between_s}, {between_s} between{end}\n"
     "{end}{if not restarts}  none\n{end}"
     "\n{bold}Goodput {goodput.goodput}{plain} of {goodput.wall_s}"
-    "{if goodput.stamped}{else} (the log has no stamp at every row: between rows nothing is "
-    "known){end}\n"
+    "{if goodput.stamped}{else}{if goodput.clock_back_line} (the stamp of line "
+    "{goodput.clock_back_line:digits} is before that of the row before it: between rows nothing is "
+    "known){else} (the log has no stamp at every row: between rows nothing is known){end}{end}\n"
     "{each .parts}  {.what<44} {.part_s>10} {.share>8}\n{end}"
     "  not told by this log: {wrap .untold}";
 const char *const watched_lines[] = {lines, NULL};
@@ -94,11 +96,15 @@ static void set_spread(struct fact *o, const struct watch_told *told, const stru
 }
 
 /* Where a row stands. */
-static void set_place(struct fact *o, const struct iteration *row)
+static void set_place(struct fact *o, const struct watch_told *told, const struct iteration *row)
 {
+    const char *at = told->watch->log->dated ? moment(o->arena, row->at_s) : NULL;
     document_count(o, "line", row->line);
     document_real(o, "at_s", IN_SECONDS, row->at_s);
-    document_word(o, "at", moment(o->arena, row->at_s));
+    document_word(o, "at", at);
+    document_word(o, ".at",
+                  at != NULL || isnan(row->at_s) ? at
+                                                 : arena_format(o->arena, "%.3f s", row->at_s));
 }
 
 static void set_log(struct fact *in, const struct watch_told *told)
@@ -128,7 +134,7 @@ static void set_levels(struct fact *in, const struct watch_told *told)
         const double before_s = i > 0 ? level[-1].spread.p50_s : NAN;
         struct fact *o = document_object(array, NULL);
         set_spread(o, told, &level->spread);
-        set_place(o, &told->watch->log->rows[level->spread.first]);
+        set_place(o, told, &told->watch->log->rows[level->spread.first]);
         document_real(o, "change_ratio", IN_RATIO, level->spread.p50_s / before_s - 1.0);
         document_real(o, ".before_s", IN_SECONDS, before_s);
         document_real(o, "drift_s_per_step", IN_SECONDS, level->drift.slope);
@@ -148,7 +154,7 @@ static void set_slow_row(struct fact *array, const struct watch_told *told,
     document_real(o, "step_s", IN_SECONDS, told->watch->rows[slow->row].step_s);
     document_real(o, "score", IN_RATIO, slow->score);
     document_real(o, "lost_s", IN_SECONDS, slow->lost_s);
-    set_place(o, &told->watch->log->rows[slow->row]);
+    set_place(o, told, &told->watch->log->rows[slow->row]);
 }
 
 enum {
@@ -203,7 +209,7 @@ static void set_restarts(struct fact *in, const struct watch_told *told)
         document_count(o, "goes_on_with", first_step(told->watch, start->first));
         document_count(o, "repeated_steps", (uint64_t)start->repeated);
         document_real(o, "between_s", IN_SECONDS, start->between_s);
-        set_place(o, row);
+        set_place(o, told, row);
     }
 }
 
@@ -241,6 +247,10 @@ static void set_goodput(struct fact *in, const struct watch_told *told)
     document_real(o, "goodput", IN_RATIO, g->productive_s / g->wall_s);
     document_real(o, "wall_s", IN_SECONDS, g->wall_s);
     document_flag(o, "stamped", told->watch->clocked);
+    if (told->watch->back > 0)
+        document_count(o, "clock_back_line", told->watch->log->rows[told->watch->back].line);
+    else
+        document_null(o, "clock_back_line");
     document_count(o, "kept_steps", (uint64_t)round(g->kept_steps));
     document_count(o, "repeated_steps", (uint64_t)round(g->repeated_steps));
     set_part(o, parts, "productive_step_s", "productive step time", g->productive_s, g->wall_s);

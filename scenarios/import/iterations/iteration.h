@@ -27,6 +27,7 @@ struct iteration {
     uint64_t number;             /* as printed; the last of those that the row is the mean of */
     double step_s;               /* time of a step; NAN: not told */
     double tokens_per_s_per_gpu; /* NAN: not told */
+    double batch;                /* sequences of a step, of all GPUs; NAN: not told */
     double at_s;                 /* when it was printed, since 1970 in UTC; NAN: not stamped */
     double pauses_s[ITERATION_PAUSES]; /* told since the row before */
     bool first;                        /* of a start: the number went back, or states were loaded */
@@ -39,6 +40,8 @@ struct iteration_log {
     struct iteration *rows; /* in the order of the log; the first one is first of a start */
     uint32_t count, room;
     double begin_s;    /* the first stamp of the log; NAN: it has none */
+    double sequence;   /* tokens of a sequence that the log states; NAN: not told */
+    bool dated;        /* a stamp is a date; else they are plain seconds, since anything */
     uint32_t repeated; /* lines of other ranks, or drawn again, that were left out */
     uint32_t told_pauses[ITERATION_PAUSES]; /* how many of each it tells */
 };

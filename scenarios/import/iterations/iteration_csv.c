@@ -34,10 +34,13 @@ static bool is_table(const struct import_text *text)
     return false;
 }
 
-static bool read_at(struct iteration_reading *r, const char *text, double *at_s)
+static bool read_at(struct iteration_reading *r, const char *text, struct iteration_line *line)
 {
-    *at_s = NAN;
-    return *text == '\0' || time_stamp_read(text, at_s) || import_text_number(text, at_s) ||
+    line->dated = time_stamp_read(text, &line->at_s);
+    if (line->dated)
+        return true;
+    line->at_s = NAN;
+    return *text == '\0' || import_text_number(text, &line->at_s) ||
            import_text_bad(&r->text, "'%s' is no moment: write 2026-11-03T04:05:06 or seconds",
                            import_text_quote(&r->text, text));
 }
@@ -45,15 +48,15 @@ static bool read_at(struct iteration_reading *r, const char *text, double *at_s)
 static bool read_row(struct iteration_reading *r, const char *number, const char *seconds,
                      const char *at)
 {
-    struct iteration_seen seen = {NAN, NAN, NAN};
-    struct iteration_line line = {"", ITERATION_NO_RANK, NAN};
+    struct iteration_seen seen = {NAN, NAN, NAN, NAN};
+    struct iteration_line line = {"", ITERATION_NO_RANK, NAN, false};
     if (!import_text_number(number, &seen.number) || seen.number != floor(seen.number))
         return import_text_bad(&r->text, "'%s' is no number of a step",
                                import_text_quote(&r->text, number));
     if (*seconds != '\0' && !import_text_number(seconds, &seen.step_s))
         return import_text_bad(&r->text, "'%s' are no seconds",
                                import_text_quote(&r->text, seconds));
-    return read_at(r, at, &line.at_s) && iteration_row_see(r, &line, &seen);
+    return read_at(r, at, &line) && iteration_row_see(r, &line, &seen);
 }
 
 static bool table(struct iteration_reading *r)

@@ -85,7 +85,7 @@ static double stamp_of(const char *text)
 
 struct iteration_line iteration_line_of(const char *text)
 {
-    return (struct iteration_line){text, rank_of(text), stamp_of(text)};
+    return (struct iteration_line){text, rank_of(text), stamp_of(text), true};
 }
 
 const char *iteration_line_after(const char *text, const char *key)

@@ -61,8 +61,9 @@ static bool read_as(struct arena *arena, const struct import_file *file,
 {
     struct iteration_reading r = {
         .file = file, .out = out, .rank = ITERATION_NO_RANK, .loaded = NAN};
-    *out = (struct iteration_log){.path = file->path, .format = format, .begin_s = NAN};
-    r.mllog.evaluation_since_s = r.mllog.block_since_s = r.mllog.block_number = NAN;
+    *out = (struct iteration_log){
+        .path = file->path, .format = format, .begin_s = NAN, .sequence = NAN};
+    r.mllog.batch = r.mllog.evaluation_since_s = r.mllog.block_since_s = r.mllog.block_number = NAN;
     if (!import_text_begin(&r.text, arena, file, error))
         return false;
     if (format->table != NULL)

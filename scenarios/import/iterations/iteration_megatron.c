@@ -71,7 +71,10 @@ static bool look(struct iteration_reading *r, const struct iteration_line *line)
     if ((!milli && !whole) || isnan(value))
         return true; /* the line is cut */
     return iteration_row_see(
-        r, line, &(struct iteration_seen){number, milli ? value * MILLISECOND : value, NAN});
+        r, line,
+        &(struct iteration_seen){
+            number, milli ? value * MILLISECOND : value, NAN,
+            iteration_line_number(iteration_line_after(line->text, "global batch size"))});
 }
 
 const struct iteration_format_kind iteration_format_megatron = {

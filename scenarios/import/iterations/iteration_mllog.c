@@ -40,7 +40,8 @@ static bool take_stats(struct iteration_reading *r, const struct iteration_line 
     if (isnan(number))
         number = (double)(r->mllog.counted + 1);
     r->mllog.counted++;
-    return iteration_row_see(r, line, &(struct iteration_seen){floor(number), step_s, NAN});
+    return iteration_row_see(r, line,
+                             &(struct iteration_seen){floor(number), step_s, NAN, r->mllog.batch});
 }
 
 static bool take_block(struct iteration_reading *r, const struct iteration_line *line,
@@ -53,8 +54,8 @@ static bool take_block(struct iteration_reading *r, const struct iteration_line 
     /* Those that track their steps have been told. */
     if (r->mllog.counted > 0 || !(steps >= 1.0) || !(spent_s > 0.0))
         return true;
-    return iteration_row_see(r, line,
-                             &(struct iteration_seen){floor(number), spent_s / steps, NAN});
+    return iteration_row_see(
+        r, line, &(struct iteration_seen){floor(number), spent_s / steps, NAN, r->mllog.batch});
 }
 
 static void take_evaluation(struct iteration_reading *r, double at_s)
@@ -76,6 +77,8 @@ static bool take(struct iteration_reading *r, const struct iteration_line *line,
         return true;
     if (strcmp(key, "global_batch_size") == 0 && json_is_number(value))
         r->mllog.batch = json_number_value(value);
+    else if (strcmp(key, "max_sequence_length") == 0 && json_is_number(value))
+        r->out->sequence = json_number_value(value);
     else if (strcmp(key, "tracked_stats") == 0)
         return take_stats(r, line, value, metadata);
     else if (strcmp(key, "block_start") == 0) {
@@ -102,7 +105,7 @@ static bool look(struct iteration_reading *r, const struct iteration_line *line)
     if (json == NULL)
         return true; /* cut, or two processes wrote at once */
     const double at_s = member(json, "time_ms", NULL) * MILLISECOND;
-    const struct iteration_line timed = {line->text, line->rank, at_s};
+    const struct iteration_line timed = {line->text, line->rank, at_s, true};
     if (!r->mllog.begun || at_s < r->out->begin_s)
         r->out->begin_s = at_s;
     r->mllog.begun = true;

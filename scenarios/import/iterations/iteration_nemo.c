@@ -42,7 +42,10 @@ static bool look(struct iteration_reading *r, const struct iteration_line *line)
         return true;
     }
     return step_s == 0.0 || /* rounded to nothing: it did not train yet */
-           iteration_row_see(r, line, &(struct iteration_seen){floor(number), step_s, NAN});
+           iteration_row_see(r, line,
+                             &(struct iteration_seen){floor(number), step_s, NAN,
+                                                      iteration_line_number(iteration_line_after(
+                                                          line->text, "global_batch_size"))});
 }
 
 const struct iteration_format_kind iteration_format_nemo = {

@@ -77,6 +77,7 @@ bool iteration_row_see(struct iteration_reading *r, const struct iteration_line 
     *row = (struct iteration){.number = (uint64_t)seen->number,
                               .step_s = seen->step_s,
                               .tokens_per_s_per_gpu = seen->tokens_per_s_per_gpu,
+                              .batch = seen->batch,
                               .at_s = line->at_s,
                               .loaded = r->loaded,
                               .line = r->text.line};
@@ -84,6 +85,7 @@ bool iteration_row_see(struct iteration_reading *r, const struct iteration_line 
     memcpy(row->pauses_s, r->waits_s, sizeof row->pauses_s);
     memset(r->waits_s, 0, sizeof r->waits_s);
     log->count++;
+    log->dated = log->dated || (line->dated && !isnan(line->at_s));
     r->rank = line->rank;
     r->loads = false;
     r->loaded = NAN;

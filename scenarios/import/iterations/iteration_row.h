@@ -13,6 +13,7 @@ struct iteration_line {
     const char *text;
     int64_t rank; /* that a launcher put before it; ITERATION_NO_RANK: none */
     double at_s;  /* NAN: no stamp */
+    bool dated;   /* the stamp is a date, not plain seconds */
 };
 struct iteration_reading {
     struct import_text text;
@@ -31,7 +32,7 @@ struct iteration_reading {
 /* A row as a format sees it. */
 struct iteration_seen {
     double number;
-    double step_s, tokens_per_s_per_gpu; /* NAN: not told */
+    double step_s, tokens_per_s_per_gpu, batch; /* NAN: not told */
 };
 /* Adds a row, or leaves out one that stands twice. False with a sentence: no number of an
  * iteration, no time, too many rows. */

@@ -62,7 +62,7 @@ static bool look(struct iteration_reading *r, const struct iteration_line *line)
     const double tokens_per_s = iteration_line_number(rate);
     if (!(tokens_per_s > 0.0))
         return true; /* rounded to nothing, or cut */
-    return iteration_row_see(r, line, &(struct iteration_seen){number, NAN, tokens_per_s});
+    return iteration_row_see(r, line, &(struct iteration_seen){number, NAN, tokens_per_s, NAN});
 }
 
 const struct iteration_format_kind iteration_format_torchtitan = {

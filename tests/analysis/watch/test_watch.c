@@ -4,6 +4,7 @@
 
 #include "analysis/watch/watch_goodput.h"
 #include "analysis/watch/watch_levels.h"
+#include "sim/random.h"
 #include "tests/test.h"
 
 static struct arena *arena;
@@ -132,7 +133,8 @@ static void test_rate(void **state)
     is(goodput.wall_s, 320.0);
 }
 
-/* Without times: 40 s for 4 steps, then 10 s for one; the first row tells none. */
+/* Without times: 40 s for 4 steps, then 10 s for one; the first row tells none, and of the last one
+ * 830 s are more than its two steps take. */
 static void test_clock(void **state)
 {
     reads("step,at\n2,100\n6,140\n7,150\n9,1000\n", "csv");
@@ -140,10 +142,90 @@ static void test_clock(void **state)
     assert_true(isnan(watch.rows[0].step_s));
     is(watch.rows[1].step_s, 10.0);
     is(watch.rows[2].step_s, 10.0);
-    is(watch.rows[3].step_s, 425.0);
-    assert_int_equal(watch.steady_count, 3);
-    is(goodput.productive_s, 900.0);
+    assert_true(isnan(watch.rows[3].step_s));
+    assert_int_equal(watch.steady_count, 2);
+    is(goodput.productive_s, 70.0);
+    is(goodput.other_s, 830.0);
     is(goodput.wall_s, 900.0);
+    /* Twice as long is still a step. */
+    reads("step,at\n1,100\n2,110\n3,120\n4,140\n5,150\n", "csv");
+    is(watch.rows[3].step_s, 20.0);
+    is(goodput.other_s, 0.0);
+}
+
+/* A change of level is no gap, on either side of it, and gaps beside it are. */
+static void test_clock_of_levels(void **state)
+{
+    const char *text = "step,at\n";
+    double at_s = 1000.0;
+    for (unsigned i = 0; i < 60; i++) {
+        at_s += (i < 30 ? 1.0 : 7.0) + (i == 10 || i == 20 || i == 40 ? 100.0 : 0.0);
+        text = arena_format(arena, "%s%u,%.3f\n", text, i + 1, at_s);
+    }
+    reads(text, "csv");
+    is(goodput.other_s, 300.0);
+    is(goodput.productive_s, 29.0 + 7.0 * 30.0);
+    assert_int_equal(watch.steady_count, 60 - 1 - 3);
+}
+
+/* Law: what stamps alone tell is what they tell beside the times of the steps, but for the first
+ * step, whose begin they do not know. */
+static void test_two_views(void **state)
+{
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        const char *both = "step,seconds,at\n", *alone = "step,at\n";
+        const double step_s = 0.05 + 0.01 * (double)(seed % 7);
+        const unsigned each = 1 + (unsigned)(seed % 3);
+        double at_s = seed % 2 == 0 ? 100.0 : 1793678706.0, gaps_s = 0.0;
+        for (unsigned i = 0; i < 120; i++) {
+            const double noise = 1.0 + 0.02 * ((double)(random_hash(seed, i) % 100) / 100.0 - 0.5);
+            const bool gap = i > 0 && random_hash(seed, 1000 + i) % 23 == 0;
+            const double told_s = round(1e6 * step_s * noise) / 1e6;
+            at_s += told_s * each + (gap ? 300.0 : 0.0);
+            gaps_s += gap ? 300.0 : 0.0;
+            both = arena_format(arena, "%s%u,%.6f,%.6f\n", both, (i + 1) * each, told_s, at_s);
+            alone = arena_format(arena, "%s%u,%.6f\n", alone, (i + 1) * each, at_s);
+        }
+        reads(both, "csv");
+        const struct watch_goodput told = goodput;
+        reads(alone, "csv");
+        assert_true(watch.source == WATCH_CLOCK);
+        if (fabs(told.other_s - gaps_s) > 1e-3 || fabs(goodput.other_s - gaps_s) > 0.05 ||
+            fabs(told.wall_s - goodput.wall_s) > 1.1 * each * step_s ||
+            fabs(told.productive_s - goodput.productive_s) > 0.05 + 1.1 * each * step_s)
+            fail_msg("seed %u: gaps of %g s: %g s and %g s of %g s and %g s", (unsigned)seed,
+                     gaps_s, told.other_s, goodput.other_s, told.wall_s, goodput.wall_s);
+    }
+}
+
+/* Stamps of whole seconds: what the log tells stands, whatever a stamp leaves out. */
+static void test_whole_seconds(void **state)
+{
+    for (unsigned save_ms = 200; save_ms < 7000; save_ms += 700) {
+        const char *text = "";
+        double at_s = 1.3;
+        for (unsigned i = 1; i <= 100; i++) {
+            at_s += 7.5;
+            const unsigned whole = (unsigned)floor(at_s);
+            text = arena_format(arena,
+                                "%s[2026-11-03 04:%02u:%02u] iteration %u/ 900 | elapsed time per "
+                                "iteration (ms): 750.0 |\n    save-checkpoint ...: (1.0, %u.0)\n",
+                                text, whole / 60, whole % 60, 10 * i, save_ms);
+            at_s += save_ms * 1e-3;
+        }
+        reads(text, "megatron");
+        for (uint32_t i = 0; i < iterations.count; i++)
+            is(watch.rows[i].step_s, 0.75);
+        is(goodput.pauses_s[ITERATION_SAVE], 99.0 * save_ms * 1e-3);
+        assert_true(goodput.other_s >= 0.0 && goodput.other_s < 1.0);
+    }
+    /* Steps that hold their save leave no room for it: 13.5 s by the stamps, 10 x 1.35 s told. */
+    reads(ROW("10:00:00", "10", "1350.0") "    save-checkpoint ...: (1.0, 6000.0)\n" ROW(
+              "10:00:13", "20",
+              "1350.0") "    save-checkpoint ...: (1.0, 6000.0)\n" ROW("10:00:27", "30", "1350.0"),
+          "megatron");
+    is(watch.rows[1].step_s, 0.75);
+    is(watch.rows[2].step_s, 0.8); /* 14 s by the stamps: half a second of it has room */
 }
 
 /* A clock that goes back is none; a row alone is steady all the same. */
@@ -151,7 +233,12 @@ static void test_no_clock(void **state)
 {
     reads("step,seconds,at\n1,2,100\n2,2,90\n", "csv");
     assert_false(watch.clocked);
+    assert_int_equal(watch.back, 1);
     is(goodput.wall_s, 4.0);
+    reads("step,seconds,at\n1,2,100\n2,2,102\n3,2,101\n4,2,99\n", "csv");
+    assert_int_equal(watch.back, 2);
+    reads("step,seconds,at\n1,2,100\n2,2,\n3,2,104\n4,2,104\n", "csv");
+    assert_true(!watch.clocked && watch.back == 0);
     reads("step,seconds\n7,2\n", "csv");
     assert_int_equal(watch.steady_count, 1);
     is(goodput.kept_steps, 1.0);
@@ -205,13 +292,44 @@ static void test_slow_of_equals(void **state)
     assert_int_equal(iterations.rows[levels.slow[0].row].number, 5);
 }
 
+static unsigned levels_of(double before_s, double after_s)
+{
+    struct watch_levels levels;
+    const char *text = "step,seconds\n0,9\n";
+    for (unsigned i = 0; i < 60; i++)
+        text = arena_format(arena, "%s%u,%.9f\n", text, i + 1, i < 30 ? before_s : after_s);
+    reads(text, "csv");
+    watch_levels_find(arena, &watch, 1, &levels);
+    return levels.level_count;
+}
+
+/* What would be shown as no change is none; nor is what is left of a subtraction of stamps. */
+static void test_changes_below_rounding(void **state)
+{
+    struct watch_levels levels;
+    const char *text = "step,at\n";
+    assert_int_equal(levels_of(2.0, 2.0009), 1);
+    assert_int_equal(levels_of(2.0, 1.9991), 1);
+    assert_int_equal(levels_of(2.0, 2.0011), 2);
+    assert_int_equal(levels_of(2.0, 1.9989), 2);
+    for (unsigned i = 1; i <= 100; i++)
+        text = arena_format(arena, "%s%u,%.4f\n", text, i, 100.0 + 0.075 * i);
+    reads(text, "csv");
+    for (uint32_t i = 1; i < iterations.count; i++)
+        assert_true(watch.rows[i].step_s == watch.rows[1].step_s);
+    watch_levels_find(arena, &watch, 1, &levels);
+    assert_true(levels.level_count == 1 && levels.slow_count == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand),        cmocka_unit_test(test_restarts_in_restarts),
-        cmocka_unit_test(test_back_further),   cmocka_unit_test(test_rate),
-        cmocka_unit_test(test_clock),          cmocka_unit_test(test_no_clock),
-        cmocka_unit_test(test_no_time),        cmocka_unit_test(test_slow),
+        cmocka_unit_test(test_by_hand),         cmocka_unit_test(test_restarts_in_restarts),
+        cmocka_unit_test(test_back_further),    cmocka_unit_test(test_rate),
+        cmocka_unit_test(test_clock_of_levels), cmocka_unit_test(test_two_views),
+        cmocka_unit_test(test_whole_seconds),   cmocka_unit_test(test_changes_below_rounding),
+        cmocka_unit_test(test_clock),           cmocka_unit_test(test_no_clock),
+        cmocka_unit_test(test_no_time),         cmocka_unit_test(test_slow),
         cmocka_unit_test(test_slow_of_equals),
     };
     return cmocka_run_group_tests(tests, begin, end);

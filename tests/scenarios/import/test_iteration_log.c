@@ -232,6 +232,49 @@ static void test_blocks_of_mllog(void **state)
     row_is(0, 6, 2.0, 5);
 }
 
+/* What a log states of its work; a row that does not is of none that is known. */
+static void test_work(void **state)
+{
+    reads(" iteration 1/ 9 | elapsed time per iteration (ms): 1.0 | global batch size:    64 |\n"
+          " iteration 2/ 9 | elapsed time per iteration (ms): 1.0 | global batch size: 1,024 |\n"
+          " iteration 3/ 9 | elapsed time per iteration (ms): 1.0 |\n",
+          "megatron", 3);
+    assert_true(iterations.rows[0].batch == 64.0 && iterations.rows[1].batch == 1024.0);
+    assert_true(isnan(iterations.rows[2].batch) && isnan(iterations.sequence));
+    reads("iteration 1/9 | global_batch_size: 16 | global_step: 1 | train_step_timing in s: 2.4\n",
+          "nemo", 1);
+    assert_true(iterations.rows[0].batch == 16.0 && !iterations.dated);
+    reads(EVENT("07000", "global_batch_size", "128", "")
+              EVENT("07000", "max_sequence_length", "8192", "")
+                  EVENT("20000", "tracked_stats", "{\"train_step_time\": 2.5}", ", \"step\": 4"),
+          "mllog", 1);
+    assert_true(iterations.rows[0].batch == 128.0 && iterations.sequence == 8192.0);
+    reads(EVENT("07000", "global_batch_size", "16", "")
+              EVENT("10000", "block_start", "null", ", \"samples_count\": 32")
+                  EVENT("20000", "block_stop", "null", ", \"samples_count\": 96"),
+          "mllog", 1);
+    assert_true(iterations.rows[0].batch == 16.0 && isnan(iterations.sequence));
+    reads(EVENT("20000", "tracked_stats", "{\"train_step_time\": 2.5}", ", \"step\": 4"), "mllog",
+          1);
+    assert_true(isnan(iterations.rows[0].batch));
+    reads("step: 10  loss: 1  tps: 4,096\n", "torchtitan", 1);
+    assert_true(isnan(iterations.rows[0].batch));
+}
+
+static void test_dates(void **state)
+{
+    reads("step,at\n1,100\n2,101.5\n", "csv", 2);
+    assert_true(!iterations.dated && isnan(iterations.rows[0].batch));
+    reads("step,at\n1,100\n2,2026-11-03T04:05:06\n", "csv", 2);
+    assert_true(iterations.dated);
+    reads("[2026-11-03 04:05:06] iteration 1/ 9 | elapsed time per iteration (ms): 1.0 |\n",
+          "megatron", 1);
+    assert_true(iterations.dated);
+    reads(EVENT("20000", "tracked_stats", "{\"train_step_time\": 2.5}", ", \"step\": 4"), "mllog",
+          1);
+    assert_true(iterations.dated);
+}
+
 static void test_tables(void **state)
 {
     reads("step,loss,seconds,at\n1,2.0,3.5,2026-11-03T04:05:06Z\n2,1.9,,1793678709.5\n"
@@ -323,13 +366,22 @@ static void test_prefixes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_megatron),        cmocka_unit_test(test_seconds_of_deepspeed),
-        cmocka_unit_test(test_restarts),        cmocka_unit_test(test_same_step_again),
-        cmocka_unit_test(test_torchtitan),      cmocka_unit_test(test_nemo),
-        cmocka_unit_test(test_progress_bars),   cmocka_unit_test(test_mllog),
-        cmocka_unit_test(test_blocks_of_mllog), cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_refused_tables),  cmocka_unit_test(test_no_log),
-        cmocka_unit_test(test_damaged),         cmocka_unit_test(test_most),
+        cmocka_unit_test(test_megatron),
+        cmocka_unit_test(test_seconds_of_deepspeed),
+        cmocka_unit_test(test_restarts),
+        cmocka_unit_test(test_same_step_again),
+        cmocka_unit_test(test_torchtitan),
+        cmocka_unit_test(test_nemo),
+        cmocka_unit_test(test_progress_bars),
+        cmocka_unit_test(test_mllog),
+        cmocka_unit_test(test_work),
+        cmocka_unit_test(test_dates),
+        cmocka_unit_test(test_blocks_of_mllog),
+        cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_refused_tables),
+        cmocka_unit_test(test_no_log),
+        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_most),
         cmocka_unit_test(test_prefixes),
     };
     return cmocka_run_group_tests(tests, begin, end);

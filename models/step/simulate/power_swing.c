@@ -10,6 +10,9 @@
 #include "models/step/simulate/power_curve.h"
 #include "sim/list.h"
 
+/* Ranks that move together do so at times whose last bits differ. */
+#define ROUNDING_S 1e-12
+
 struct move { /* the cards of some ranks draw `more_w` more from at_s on */
     double at_s, more_w;
     double cards_w, energy_j; /* of all ranks, from here on; until here */
@@ -31,26 +34,23 @@ static bool collect(const struct configuration *c, const struct step *step, stru
                     struct moves *out)
 {
     struct arena *scratch = arena_create();
-    for (uint32_t k = 0; k < step->symmetry.rank_class_count; k++) {
+    bool room = true;
+    for (uint32_t k = 0; k < step->symmetry.rank_class_count && room; k++) {
         uint32_t count;
         const struct arena_mark mark = arena_mark(scratch);
         const struct power_point *points = power_curve(c, step, k, scratch, &count);
         const double ranks = (double)step->symmetry.ranks[k].rank_count;
-        if (out->count + (uint64_t)count > POWER_SWING_POINTS_MAX)
-            break;
+        room = out->count + (uint64_t)count <= POWER_SWING_POINTS_MAX;
+        count = room ? count : 0;
         LIST_ROOM(arena, out->rows, out->count, count, out->room);
         for (uint32_t i = 0; i < count; i++)
             out->rows[out->count++] = (struct move){
                 .at_s = points[i].at_s,
                 .more_w = ranks * (points[i].card_w - (i > 0 ? points[i - 1].card_w : 0.0))};
         arena_rewind(scratch, mark);
-        if (k + 1 == step->symmetry.rank_class_count) {
-            arena_destroy(scratch);
-            return true;
-        }
     }
     arena_destroy(scratch);
-    return false;
+    return room;
 }
 
 /* Moves of one moment become one. */
@@ -109,8 +109,10 @@ void power_swing_of(const struct configuration *c, const struct step *step, stru
         const double none_w = power_job_w(c, 0.0), watt_w = power_job_w(c, 1.0) - none_w;
         add_up(&m);
         for (uint32_t i = 0; i < m.count; i++) {
-            most = fmax(most, m.rows[i].cards_w);
-            least = fmin(least, m.rows[i].cards_w);
+            const double until_s = i + 1 < m.count ? m.rows[i + 1].at_s : m.step_s;
+            const bool lasts = until_s - m.rows[i].at_s > ROUNDING_S;
+            most = lasts ? fmax(most, m.rows[i].cards_w) : most;
+            least = lasts ? fmin(least, m.rows[i].cards_w) : least;
             for (int ends = -1; ends <= 1; ends++)
                 change = fmax(change, change_w(&m, m.rows[i].at_s + ends * POWER_SWING_WINDOW_S));
         }

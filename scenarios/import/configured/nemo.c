@@ -52,10 +52,8 @@ static const struct launched_other others[] = {
     {"model.masked_softmax_fusion", NULL},
     {"model.fp32_residual_connection", "the residual stream is simulated in 16 bits"},
     {"model.fp16_lm_cross_entropy", "the loss is simulated as the profile's passes"},
-    {"model.megatron_amp_O2", NULL},
     {"model.mcore_gpt", NULL},
     {"model.megatron_legacy", NULL},
-    {"model.transformer_engine", NULL},
     {"model.fp8_*", NULL},
     {"model.fsdp_*", NULL},
     {"model.sharp", "switches reduce nothing here unless the fabric says so"},
@@ -181,6 +179,16 @@ static void read_training(struct launched *l, const struct launched_ranks *r)
     }
     if (HAS(FLASH))
         TRAINING(FLASH, "attention: %s", TRUTH(FLASH, false) ? "flash2" : "math");
+    else if (!TRUTH(ENGINE, true))
+        TRAINING(ENGINE, "attention: math");
+    if (!TRUTH(ENGINE, true))
+        launched_warn(l, NEMO_ENGINE,
+                      "moves time: norms and products of layers are simulated as Transformer "
+                      "Engine's");
+    if (!TRUTH(AMP_O2, true))
+        launched_warn(l, NEMO_AMP_O2,
+                      "moves time and memory: weights are simulated in the type of the products, "
+                      "with a copy in 32 bits in the optimizer's state");
     if (HAS(STEPS) && l->said[NEMO_STEPS].value[0] != '-')
         TRAINING(STEPS, "tokens: %.0f",
                  launched_number(l, NEMO_STEPS, 0.0) * (double)batch * (double)sequence);

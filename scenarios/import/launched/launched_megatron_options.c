@@ -52,7 +52,6 @@ static const struct launched_other others[] = {
     {"use-sharp", "switches reduce nothing here unless the fabric says so"},
     {"rampup-batch-size", "the batch is simulated at its full size"},
     {"empty-unused-memory-level", "memory is not given back after a step"},
-    {"transformer-impl", NULL},
     {"zero-stage", "ZeRO of DeepSpeed is not read"},
     {"deepspeed*", "DeepSpeed's part of the launch is not read"},
     {"lora-*", "adapters are not read: all weights are trained"},

@@ -60,8 +60,16 @@ static void read_attention(struct launched *l)
     static const char *const backends[] = {"auto", "flash", "fused", "unfused", "local", NULL};
     static const char *const kernels[] = {"auto", "flash2", "cudnn", "math", "math"};
     const int backend = launched_choice(l, MEGATRON_ATTENTION, backends, 0);
+    const bool local =
+        strcmp(launched_text(l, MEGATRON_IMPLEMENTATION, "transformer_engine"), "local") == 0;
+    if (local)
+        launched_warn(l, MEGATRON_IMPLEMENTATION,
+                      "moves time: norms and products of layers are simulated as Transformer "
+                      "Engine's");
     if (backend == 0 && ON(FLASH))
         KEY(FLASH, "attention: flash2");
+    else if (backend == 0 && local)
+        KEY(IMPLEMENTATION, "attention: math");
     else if (backend > 0)
         KEY(ATTENTION, "attention: %s", kernels[backend]);
     if (backend == 1)

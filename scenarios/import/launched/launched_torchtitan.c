@@ -150,7 +150,7 @@ static void read_precision(struct launched *l, uint64_t layers)
     const bool mx = converters != NULL && strstr(converters, "mx") != NULL;
     const bool float8 = converters != NULL && strstr(converters, "float8") != NULL;
     const bool half = launched_choice(l, TORCHTITAN_DTYPE, formats, 1) == 0;
-    const int param = half ? 0 : launched_choice(l, TORCHTITAN_PARAM, formats, 0);
+    const int param = launched_choice(l, TORCHTITAN_PARAM, formats, 0);
     const int reduce = launched_choice(l, TORCHTITAN_REDUCE, formats, 1);
     if (mx || float8) {
         const char *recipe = TEXT(RECIPE, "tensorwise");
@@ -171,8 +171,12 @@ static void read_precision(struct launched *l, uint64_t layers)
                           source_quote(l->arena, converters + strspn(converters, " ")));
     }
     TRAINING(REDUCE, "gradient_bytes: %d", reduce == 0 ? 2 : 4);
-    if (half)
+    if (half && (param == 0 || mx || float8))
         SOFTWARE(DTYPE, "states_as_weights: true");
+    else if (half)
+        launched_warn(l, TORCHTITAN_DTYPE,
+                      "weights, gradients and states are simulated in 32 bits, as FSDP computes "
+                      "(training.mixed_precision_param)");
 }
 
 static void read_batch(struct launched *l, const struct launched_ranks *ranks)
@@ -205,6 +209,37 @@ static void read_batch(struct launched *l, const struct launched_ranks *ranks)
                  (double)COUNT(STEPS, 1) * (double)(batch * COUNT(SEQUENCE, 2048)));
 }
 
+static void read_optimizer(struct launched *l)
+{
+    static const char *const ways[] = {"fused", "foreach", "for-loop", NULL};
+    if (launched_choice(l, TORCHTITAN_IMPLEMENTATION, ways, 0) != 0)
+        launched_warn(l, TORCHTITAN_IMPLEMENTATION,
+                      "moves time: the optimizer is simulated as one fused kernel");
+    if (ON(EARLY_STEP))
+        launched_warn(l, TORCHTITAN_EARLY_STEP,
+                      "moves time and memory: the optimizer is simulated behind the backward pass, "
+                      "which keeps all gradients");
+}
+
+/* compile.components: model and loss where nothing is said. */
+static void read_compiled(struct launched *l)
+{
+    enum {
+        COMPONENTS_MOST = 8
+    };
+    const char *components[COMPONENTS_MOST];
+    bool model = !HAS(COMPONENTS), loss = model;
+    unsigned count = launched_list(l, TORCHTITAN_COMPONENTS, components, COMPONENTS_MOST);
+    for (unsigned i = 0; i < count && i < COMPONENTS_MOST; i++) {
+        model = model || strcmp(components[i], "model") == 0;
+        loss = loss || strcmp(components[i], "loss") == 0;
+    }
+    l->profile = ON(COMPILE) && model ? "torchtitan" : "torchtitan-eager";
+    if (ON(COMPILE) && model != loss)
+        launched_warn(l, TORCHTITAN_COMPONENTS, "the loss is simulated as the model: %s",
+                      model ? "compiled" : "not compiled");
+}
+
 static void read_training(struct launched *l, const struct launched_ranks *ranks, uint64_t layers)
 {
     static const char *const optimizers[] = {"AdamW", "Adam", NULL};
@@ -213,17 +248,115 @@ static void read_training(struct launched *l, const struct launched_ranks *ranks
     read_precision(l, layers);
     TRAINING(OPTIMIZER, "optimizer: %s",
              names[launched_choice(l, TORCHTITAN_OPTIMIZER, optimizers, 0)]);
-    l->profile = ON(COMPILE) ? "torchtitan" : "torchtitan-eager";
+    read_optimizer(l);
+    read_compiled(l);
+}
+
+/* Does torchtitan alone have the key, among those that make keys? */
+static bool is_own(const char *name)
+{
+    for (int i = 0; i < TORCHTITAN_OPTIONS; i++)
+        if (i != TORCHTITAN_MODEL && i != TORCHTITAN_OPTIMIZER && strchr(name, '.') != NULL &&
+            (strcmp(options[i].name, name) == 0 ||
+             (options[i].dest != NULL && strcmp(options[i].dest, name) == 0)))
+            return true;
+    return false;
+}
+
+/* Is it a key that torchtitan may have? */
+static bool is_known(const char *name)
+{
+    for (unsigned i = 0; i < sizeof others / sizeof others[0]; i++) {
+        const size_t bytes = strcspn(others[i].name, "*");
+        if (strncmp(others[i].name, name, bytes) == 0 &&
+            (others[i].name[bytes] == '*' || name[bytes] == '\0'))
+            return true;
+    }
+    return is_own(name) || strcmp(name, "model.name") == 0 || strcmp(name, "model") == 0;
+}
+
+/* What a file with such a key is, and what to do with it. */
+static const char *looks_like(const struct launched_words *words)
+{
+    static const struct {
+        const char *key, *what;
+    } looks[] = {
+        {"step-scheduler.", "a recipe of NeMo Automodel, which has no importer: write the scenario "
+                            "(orrery list models, docs/reference.md)"},
+        {"tensor-model-parallel-size", "options of Megatron-LM: give the log of the run, which "
+                                       "lists them, to orrery import megatron"},
+        {"micro-batch-size", "options of Megatron-LM: give the log of the run, which lists them, "
+                             "to orrery import megatron"},
+        {"exp-manager.", "a configuration of NeMo: orrery import nemo"},
+        {"tokens.", "a configuration of Nanotron: orrery import nanotron"},
+        {"zero-optimization.", "a configuration of DeepSpeed: orrery import deepspeed"},
+        {"max-seq-len", "a configuration of LLM Foundry, which has no importer: write the scenario "
+                        "(orrery list models, docs/reference.md)"},
+    };
+    for (unsigned k = 0; k < sizeof looks / sizeof looks[0]; k++)
+        for (uint32_t i = 0; i < words->count; i++)
+            if (strncmp(words->rows[i].name, looks[k].key, strlen(looks[k].key)) == 0)
+                return looks[k].what;
+    return "a file of another program: orrery import --help lists those that are read";
+}
+
+/* A document without a key of torchtitan's own, or of which most keys are none of its, is of
+ * another program, and would be taken as one of defaults. */
+static bool check_own(const struct launched_words *words)
+{
+    const struct launched_word *stranger = NULL;
+    uint32_t own = 0, strange = 0;
+    for (uint32_t i = 0; i < words->count; i++) {
+        own += is_own(words->rows[i].name);
+        if (is_known(words->rows[i].name))
+            continue;
+        strange++;
+        stranger = stranger != NULL ? stranger : &words->rows[i];
+    }
+    if (own > 0 && 2 * strange <= words->count)
+        return true;
+    return stranger == NULL
+               ? error_set(
+                     words->error,
+                     "%s: no key that torchtitan alone has, as training.seq_len, model.flavor "
+                     "or parallelism.tensor_parallel_degree: is it the file of the run?",
+                     words->path)
+               : error_set(words->error,
+                           "%s:%u: not of torchtitan: %u of its %u keys, as %s, are none of its; "
+                           "it looks "
+                           "like %s",
+                           words->path, stranger->line, strange, words->count,
+                           source_quote(words->arena, stranger->name), looks_like(words));
+}
+
+/* Primus names the framework of its module. */
+static bool check_framework(const struct import_file *file, const struct launched_hints *hints,
+                            const struct launched_words *words)
+{
+    struct launched_words module = {
+        .arena = words->arena, .path = words->path, .error = words->error};
+    if (!launched_yaml_tables(file, hints, "modules.pre_trainer", &module))
+        return false;
+    for (uint32_t i = 0; i < module.count; i++)
+        if (strcmp(module.rows[i].name, "framework") == 0 &&
+            strcmp(module.rows[i].value, "torchtitan") != 0)
+            return error_set(words->error,
+                             "%s:%u: its framework is %s, not torchtitan: a launch of Megatron-LM "
+                             "lists its options in its log, which orrery import megatron reads",
+                             words->path, module.rows[i].line,
+                             source_quote(words->arena, module.rows[i].value));
+    return true;
 }
 
 static bool read_words(const struct import_file *file, const struct launched_hints *hints,
                        struct launched_words *words)
 {
     if (launched_is_yaml(file, "modules"))
-        return launched_yaml_tables(file, hints, "modules.pre_trainer.overrides", words);
+        return launched_yaml_tables(file, hints, "modules.pre_trainer.overrides", words) &&
+               check_framework(file, hints, words) && check_own(words);
     if (launched_is_yaml(file, "training") || launched_is_yaml(file, "model"))
-        return launched_yaml_tables(file, hints, "", words);
-    return launched_is_toml(file) ? launched_toml(file, words)
+        return launched_yaml_tables(file, hints, "", words) && check_own(words);
+    return launched_is_toml(file) ? launched_toml(file, words) && check_own(words)
                                   : launched_script(file, hints, words);
 }
 

@@ -203,6 +203,7 @@ static void test_warnings(void **state)
          "room is simulated of hybridep alone"},
         {LINE "--num-experts 8 --bf16 --expert-model-parallel-size 2", "simulated as alltoall"},
         {LINE "--num-experts 8 --bf16", "products of experts are simulated in groups"},
+        {LINE "--transformer-impl local", "simulated as Transformer Engine's"},
         {LINE "--multi-latent-attention", "the latents are simulated with their norms"},
         {LINE "--enable-cuda-graph --cuda-graph-scope mamba", "simulated as none"},
     };
@@ -220,6 +221,17 @@ static void test_warnings(void **state)
     launched_case_read(launched_megatron,
                        LINE "--use-torch-fsdp2 --no-gradient-accumulation-fusion", NULL, 0);
     launched_case_lacks("gradient_fusion: false"); /* which FSDP asks for */
+    /* The attention of Megatron's own layers, unless the line says another. */
+    static const struct row own[] = {
+        {LINE "--transformer-impl local", {"attention: math"}},
+        {LINE "--transformer-impl local --attention-backend fused", {"attention: cudnn"}},
+        {LINE "--transformer-impl local --use-flash-attn", {"attention: flash2"}},
+    };
+    for (unsigned i = 0; i < sizeof own / sizeof own[0]; i++) {
+        launched_case_read(launched_megatron, own[i].text, NULL, 0);
+        launched_case_has(own[i].lines[0]);
+        launched_case_warns("simulated as Transformer Engine's");
+    }
 }
 
 static void test_contradictions(void **state)

@@ -101,6 +101,12 @@ static void test_options(void **state)
         {LINE "--training.mixed_precision_param float32 --training.mixed_precision_reduce bfloat16",
          {"precision: fp32", "gradient_bytes: 2"}},
         {LINE "--training.dtype bfloat16", {"precision: bf16", "states_as_weights: true"}},
+        {LINE "--training.dtype bfloat16 --training.mixed_precision_param bfloat16",
+         {"precision: bf16", "states_as_weights: true"}},
+        {LINE "--compile.enable --compile.components model,loss", {"profile: torchtitan"}},
+        {LINE "--compile.enable --compile.components loss model", {"profile: torchtitan"}},
+        {LINE "--compile.components model loss", {"profile: torchtitan-eager"}},
+        {LINE "--optimizer.implementation fused", {"optimizer: adamw"}},
         {LINE "--model.converters quantize.linear.mx --training.global_batch_size 1024",
          {"precision: fp8", "fp8_recipe: mxfp8", "global_batch: 1024"}},
         {LINE "--training.global_batch_size -1 --optimizer.name Adam --compile.enable",
@@ -140,6 +146,73 @@ static void test_yaml(void **state)
     launched_case_refused("no mapping modules.pre_trainer.overrides");
 }
 
+/* FSDP computes in mixed_precision_param; the compiler is given what compile.components names. */
+static void test_what_is_computed(void **state)
+{
+    launched_case_read(launched_torchtitan,
+                       LINE "--training.dtype bfloat16 --training.mixed_precision_param float32",
+                       NULL, 0);
+    launched_case_has("precision: fp32");
+    launched_case_lacks("states_as_weights: true");
+    launched_case_warns("states are simulated in 32 bits, as FSDP computes");
+    launched_case_read(launched_torchtitan,
+                       LINE "--training.dtype bfloat16 --training.mixed_precision_param float32 "
+                            "--model.converters quantize.linear.mx",
+                       NULL, 0);
+    launched_case_has("states_as_weights: true");
+    launched_case_read(launched_torchtitan,
+                       "[model]\nflavor = \"8B\"\n[compile]\nenable = true\n"
+                       "components = [\"loss\"]\n",
+                       NULL, 8);
+    launched_case_has("profile: torchtitan-eager");
+    launched_case_warns("compile.components: the loss is simulated as the model: not compiled");
+    launched_case_read(launched_torchtitan, LINE "--compile.enable --compile.components model",
+                       NULL, 0);
+    launched_case_has("profile: torchtitan");
+    launched_case_warns("the loss is simulated as the model: compiled");
+}
+
+#define AUTOMODEL                                                                                  \
+    "recipe: Benchmark\nstep_scheduler:\n  global_batch_size: 256\n  local_batch_size: 1\n"        \
+    "distributed:\n  strategy: fsdp2\n  tp_size: 1\nmodel:\n  config: x\n"
+#define MODULE(framework, keys)                                                                    \
+    "modules:\n  pre_trainer:\n    framework: " framework "\n    overrides:\n" keys
+
+/* A file of another program is none of torchtitan's, and a file of torchtitan's is. */
+static void test_files_of_others(void **state)
+{
+    static const char *const refused[][2] = {
+        {AUTOMODEL, "run.sh:1: not of torchtitan: 5 of its 6 keys, as recipe, are none of its; it "
+                    "looks like a recipe of NeMo Automodel"},
+        /* One key of its own is not enough. */
+        {AUTOMODEL "training:\n  seq_len: 4096\n", "5 of its 7 keys, as recipe"},
+        {MODULE("megatron", "      train_iters: 3\n"), "run.sh:3: its framework is megatron"},
+        {MODULE("maxtext", "      training:\n        seq_len: 8\n"), "its framework is maxtext"},
+        {"training:\n  a: 1\nmodel:\n  name: x\noptimizer:\n  name: AdamW\n",
+         "no key that torchtitan alone has"},
+        {"model:\n  a: 1\nmax_seq_len: 3\nother: 1\n", "LLM Foundry"},
+        {"model:\n  a: 1\nexp_manager:\n  x: 3\n", "orrery import nemo"},
+        {"model:\n  a: 1\ntokens:\n  x: 3\n", "orrery import nanotron"},
+        {"model:\n  a: 1\nmicro_batch_size: 3\n", "orrery import megatron"},
+        {"[a]\nb = 1\n", "a file of another program: orrery import --help lists"},
+    };
+    static const char *const taken[] = {
+        "[training]\nsteps = 3\nlocal_batch_size = 1\nnew = 1\nunknown = 2\n",
+        "[parallelism]\ntensor_parallel_degree = 1\n[other]\na = 1\n",
+        MODULE("torchtitan", "      training:\n        seq_len: 8\n"),
+        "modules:\n  pre_trainer:\n    overrides:\n      model:\n        flavor: 8B\n",
+        "training:\n  batch_size: 8\n",
+    };
+    for (unsigned i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        launched_case_read(launched_torchtitan, refused[i][0], NULL, 8);
+        launched_case_refused(refused[i][1]);
+    }
+    for (unsigned i = 0; i < sizeof taken / sizeof taken[0]; i++) {
+        launched_case_read(launched_torchtitan, taken[i], NULL, 8);
+        launched_case_has("dp: 8");
+    }
+}
+
 static void test_warnings(void **state)
 {
     static const struct {
@@ -148,6 +221,9 @@ static void test_warnings(void **state)
         {LINE "--model.flavor mine", "the shape of the model is not known"},
         {LINE "--job.config_file x.toml", "the options of that file are not read"},
         {LINE "--training.enable_cpu_offload", "stay on the cards"},
+        {LINE "--optimizer.implementation for-loop", "moves time: the optimizer is simulated"},
+        {LINE "--optimizer.implementation foreach", "one fused kernel"},
+        {LINE "--optimizer.early_step_in_backward", "moves time and memory: the optimizer is"},
         {LINE "--no_such.key 1", "1 not known here, and left out: no-such.key"},
         {LINE "--activation_checkpoint.selective_ac_option 3", "not one in 3"},
         {LINE "--model.converters quantize.linear.float8", "gathered in 8 bits"},
@@ -221,10 +297,14 @@ static void test_flavors(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_toml),     cmocka_unit_test(test_options),
-        cmocka_unit_test(test_yaml),     cmocka_unit_test(test_warnings),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_flavors)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_toml),
+                                       cmocka_unit_test(test_options),
+                                       cmocka_unit_test(test_yaml),
+                                       cmocka_unit_test(test_warnings),
+                                       cmocka_unit_test(test_what_is_computed),
+                                       cmocka_unit_test(test_files_of_others),
+                                       cmocka_unit_test(test_refusals),
+                                       cmocka_unit_test(test_flavors)};
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     launched_case_end();
     return failed;

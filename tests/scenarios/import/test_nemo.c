@@ -92,6 +92,8 @@ static void test_switches(void **state)
         {"fp8: True", {"precision: fp8"}},
         {"use_flash_attention: True", {"attention: flash2"}},
         {"use_flash_attention: False", {"attention: math"}},
+        {"transformer_engine: False", {"attention: math"}},
+        {"transformer_engine: False, use_flash_attention: True", {"attention: flash2"}},
         {"activations_checkpoint_granularity: selective", {"recompute: selective"}},
         {"activations_checkpoint_granularity: full, activations_checkpoint_method: block, "
          "activations_checkpoint_num_layers: 3",
@@ -123,6 +125,12 @@ static void test_switches(void **state)
         for (unsigned k = 0; k < 4 && rows[i].lines[k] != NULL; k++)
             launched_case_has(rows[i].lines[k]);
     }
+    reads("transformer_engine: False, megatron_amp_O2: False");
+    launched_case_warns("model.transformer_engine: moves time");
+    launched_case_warns("model.megatron_amp_O2: moves time and memory");
+    reads("transformer_engine: True, megatron_amp_O2: True");
+    launched_case_lacks("attention: math");
+    launched_case_quiet("moves time");
     reads("attention_dropout: 0.0, sharp: True, newer: 1, rampup_batch_size: [32, 32, 100]");
     launched_case_warns("model.attention_dropout: one dropout is simulated");
     launched_case_warns("model.sharp: switches reduce nothing here");

@@ -99,10 +99,9 @@ static void compare(struct launched_words *out, unsigned line, const char *name,
 static void tell_differences(struct launched_words *out, const struct differences *d)
 {
     if (d->line != 0)
-        out->another =
-            arena_format(out->arena,
-                         "%s:%u: another block of arguments, which is not read; it differs in %s%s",
-                         out->path, d->line, d->names, d->count > DIFFERENCES_MAX ? ", ..." : "");
+        out->another = arena_format(
+            out->arena, "%s:%u: another block of arguments, which is not read; it differs in %s%s",
+            out->path, d->line, d->names, d->count > DIFFERENCES_MAX ? ", ..." : "");
 }
 
 bool launched_log(const struct import_file *file, struct launched_words *out)

@@ -71,9 +71,28 @@ static void note_open(struct launched_words *w, const char *at, size_t bytes)
         w->open = arena_format(w->arena, "%.*s", (int)bytes - 2, at + 1);
 }
 
+/* Is a word that is not known sure to hold some? What the file itself sets where a test is not
+ * decided, or makes by a command or an operator, does; a variable that nobody sets, and the words
+ * that the script is given, may hold nothing. */
+static bool hides_options(const char *at, size_t bytes)
+{
+    static const char *const harmless[] = {"it has no value", "is set when the script runs"};
+    for (unsigned i = 0; i < sizeof harmless / sizeof harmless[0]; i++)
+        if (memmem(at, bytes, harmless[i], strlen(harmless[i])) != NULL)
+            return false;
+    return true;
+}
+
+static bool is_unknown_list(const char *at)
+{
+    return *at == SHELL_UNKNOWN &&
+           strncmp(at + 1, SHELL_UNKNOWN_LIST, strlen(SHELL_UNKNOWN_LIST)) == 0;
+}
+
 bool launched_add_command(struct launched_words *w, const char *command, unsigned line)
 {
     struct option_read r = {.closed = true};
+    bool program = false; /* its options follow */
     const char *end;
     for (const char *at = command;; at = end) {
         at += strspn(at, " \t\r\n");
@@ -89,8 +108,14 @@ bool launched_add_command(struct launched_words *w, const char *command, unsigne
             r.closed = true;
         } else if (is_program(at, bytes)) {
             w->program = arena_format(w->arena, "%.*s", (int)bytes, at);
-            r.closed = true;
-        } else if (*at == SHELL_UNKNOWN && (r.closed || *r.value != '\0')) {
+            r.closed = program = true;
+        } else if (is_unknown_list(at) ||
+                   (*at == SHELL_UNKNOWN && (r.closed || *r.value != '\0'))) {
+            if (program && hides_options(at, bytes))
+                return error_set(w->error,
+                                 "%s:%u: the launch has options that are not known (%.*s): write "
+                                 "them out",
+                                 w->path, line, (int)bytes - 2, at + 1);
             note_open(w, at, bytes);
         } else if (!r.closed && strlen(r.value) + bytes < VALUE_MAX &&
                    !(bytes == 1 && *at == '\\')) {

@@ -72,14 +72,16 @@ static size_t assignment(const char *word)
 static bool assign_word(struct script *s, const char *word)
 {
     struct shell_value value;
-    const size_t head = assignment(word);
+    const size_t head = assignment(word), element = shell_element_bytes(word);
+    const char *name =
+        arena_format(s->text.shell->arena, "%.*s", (int)shell_name_bytes(word), word);
+    if (element > 0)
+        return assign(s, name, (struct shell_value){NULL, "an element of it is set by itself"});
     if (head == 0 || s->course == SHELL_SKIPPED)
         return true;
     if (!shell_expand(&s->text, word + head, &value))
         return false;
     const bool more = word[head - 2] == '+', heard = s->text.shell->ear != NULL;
-    const char *name =
-        arena_format(s->text.shell->arena, "%.*s", (int)shell_name_bytes(word), word);
     const struct shell_variable *now = shell_find(s->text.shell, name);
     if (more && now != NULL && now->value == NULL)
         value = (struct shell_value){NULL, now->why};
@@ -176,6 +178,14 @@ static bool close_block(struct script *s, const char *word)
     return true;
 }
 
+/* The variable of `for` and `select` has another value in each turn. */
+static bool counts(struct script *s, const char *loop, const char *name)
+{
+    const bool named = strcmp(loop, "for") == 0 || strcmp(loop, "select") == 0;
+    return !named || *name == '\0' || name[shell_name_bytes(name)] != '\0' ||
+           assign(s, name, (struct shell_value){NULL, "set by a loop"});
+}
+
 /* A word that opens, goes on with or ends a block. `at` moves behind it; `more`: a command may
  * follow in the same line. */
 static bool block_word(struct script *s, const struct shell_command *c, unsigned *at, bool *more)
@@ -186,7 +196,8 @@ static bool block_word(struct script *s, const struct shell_command *c, unsigned
     *more = false;
     for (unsigned i = 0; i < sizeof loops / sizeof loops[0]; i++)
         if (strcmp(word, loops[i]) == 0)
-            return open_block(s, "done", SHELL_PERHAPS);
+            return counts(s, word, *at < c->count ? c->words[*at] : "") &&
+                   open_block(s, "done", SHELL_PERHAPS);
     if (strcmp(word, "case") == 0) {
         while (*at < c->count && strcmp(c->words[*at - 1], "in") != 0)
             (*at)++;
@@ -378,7 +389,8 @@ static bool simple(struct script *s, const struct shell_command *c, unsigned at)
                          "the configuration ends itself here: its own rule is broken, see the "
                          "lines before");
     for (unsigned i = at; i < c->count; i++)
-        if (assignment(c->words[i]) == 0) /* another command, perhaps with variables of its own */
+        if (assignment(c->words[i]) + shell_element_bytes(c->words[i]) ==
+            0) /* another command, perhaps with variables of its own */
             return s->course == SHELL_SKIPPED || shell_tell(&s->text, c, at);
     return assign_words(s, c, at);
 }

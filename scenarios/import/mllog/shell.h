@@ -37,6 +37,7 @@ struct shell_variable {
  * a variable that nothing sets is then unknown too, not empty, but in a test. */
 #define SHELL_UNKNOWN '\1'
 #define SHELL_UNKNOWN_END '\2'
+#define SHELL_UNKNOWN_LIST "an array with an operator " /* begins why several words are not known */
 struct shell_ear {
     void (*command)(void *object, const char *words, const char *path, unsigned line);
     void *object;

@@ -116,8 +116,8 @@ static void parameter(struct expansion *e, const char *text, const char *end)
     memcpy(name, text, bytes);
     name[bytes] = '\0';
     const char *op = text + bytes;
-    if (end - op >= 3 && (strncmp(op, "[@]", 3) == 0 || strncmp(op, "[*]", 3) == 0))
-        op += 3;
+    const bool list = end - op >= 3 && (strncmp(op, "[@]", 3) == 0 || strncmp(op, "[*]", 3) == 0);
+    op += list ? 3 : 0;
     const bool colon = op < end && *op == ':';
     const char kind = op + colon < end ? op[colon] : '\0';
     const struct shell_variable *v = shell_find(e->at->shell, name);
@@ -133,7 +133,8 @@ static void parameter(struct expansion *e, const char *text, const char *end)
         return;
     }
     if (kind == '\0' || strchr("-=+?", kind) == NULL) {
-        unknown(e, "a parameter with an operator that is not followed");
+        unknown(e, list ? SHELL_UNKNOWN_LIST "that is not followed"
+                        : "a parameter with an operator that is not followed");
         return;
     }
     if (!known) {

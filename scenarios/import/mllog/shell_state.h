@@ -49,6 +49,8 @@ __attribute__((format(printf, 4, 5))) bool shell_bad(struct shell *shell, const 
 bool shell_next(struct shell_text *text, struct shell_command *out);
 /* Bytes of a name that `text` begins with; 0: it begins with none. */
 size_t shell_name_bytes(const char *text);
+/* The same of NAME[...]=, which sets an element of an array; else 0. */
+size_t shell_element_bytes(const char *word);
 /* Expands a word. `${NAME:=WORD}` sets NAME. False with a sentence. */
 bool shell_expand(struct shell_text *at, const char *word, struct shell_value *out);
 /* Sets a variable; of `why` that is not NULL the value is not known. False: there are too many. */

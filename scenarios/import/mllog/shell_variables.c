@@ -6,6 +6,13 @@
 #include "sim/check.h"
 #include "sim/list.h"
 
+size_t shell_element_bytes(const char *word)
+{
+    const size_t bytes = shell_name_bytes(word);
+    const char *close = bytes > 0 && word[bytes] == '[' ? strchr(word + bytes, ']') : NULL;
+    return close != NULL && close[1 + (close[1] == '+')] == '=' ? bytes : 0;
+}
+
 const struct shell_variable *shell_find(const struct shell *shell, const char *name)
 {
     for (uint32_t i = 0; i < shell->count; i++)

@@ -111,6 +111,21 @@ static void test_variables(void **state)
     refuses("TP=$(nproc)\n" LINE "--tensor-model-parallel-size $TP", "the output of a command");
     refuses(LINE "--tensor-model-parallel-size `nproc`", "the output of a command");
     refuses("[ -f x ] && TP=2\n" LINE "--tensor-model-parallel-size $TP", "$TP: set where");
+    /* Options that the file has, and that are not known all the same, are not left out. */
+    refuses("P=(--tensor-model-parallel-size 4)\n[ -f x ] && P+=(--bf16)\n" LINE "${P[@]}",
+            "run.sh:3: the launch has options that are not known ($P: set where");
+    refuses("P=(--bf16 --swiglu)\n" LINE "\"${P[@]/--bf16/}\"",
+            "not known (an array with an operator that is not followed");
+    refuses("P=(--bf16 --swiglu)\n" LINE "--swiglu ${P[@]:0:1}", "an array with an operator");
+    refuses("P=$(cat options)\n" LINE "$P", "are not known (the output of a command");
+    refuses(LINE "--bf16 --swiglu false $(cat options)", "the output of a command");
+    refuses("P=(--bf16 --swiglu)\nP[0]=--fp16\n" LINE "${P[@]}",
+            "an element of it is set by itself");
+    refuses("TP=2\nfor TP in 4 1; do\n" LINE "--tensor-model-parallel-size $TP\ndone\n",
+            "$TP: set by a loop");
+    launched_case_read(launched_megatron, "[ -f x ] && P+=(--bf16)\n" LINE "${P[@]} $@",
+                       "P=--swiglu", 0);
+    launched_case_has("ffn: swiglu");
     launched_case_read(launched_megatron, LINE, "2=1", 0);
     launched_case_refused("--set 2=1");
     read("A=\"" SHAPE BATCH "--nproc-per-node 4\"\nrun=\"python pretrain_gpt.py $@ ${A}\"\n"

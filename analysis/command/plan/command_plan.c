@@ -205,8 +205,7 @@ static const struct option options[] = {
     {"--headroom", OPTION_SHARE, FIELD_USUAL(headroom_ratio, HEADROOM_USUAL), "SHARE", NULL,
      "share of the memory that a layout must leave free, since predicted peaks are off by as much"},
     {"--top", OPTION_SOME, FIELD_USUAL(top, "10"), "N", NULL,
-     "number of layouts to play and list; the first is the surest of those no worse than the "
-     "fastest"},
+     "number of layouts to simulate op by op and list; the first is chosen among them"},
     {"--mtbf", OPTION_TEXT, FIELD(mtbf), "TIME", NULL,
      "mean time between failures of one GPU, as in 5.8y, or the name of a fleet; weeks of the "
      "leading layouts are simulated (always for a scenario with run:)"},

@@ -14,7 +14,8 @@ enum {
     PLAYED_LEAST = 3,     /* leaders that are played op by op in any case */
     SAFE_TRIED_MAX = 16,  /* ledgers for the fastest of a kind that was measured */
     EFFORT_MAX = 1 << 18, /* layer passes of all that are: about a second */
-    /* ... of what may be the first under a limit of power: which keeps it only op by op tells */
+    /* ... of those that may be first under a limit of power, which only op detail tells to be kept:
+     * sixteen seconds at most */
     EFFORT_LIMITED_MAX = 1 << 22
 };
 

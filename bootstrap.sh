@@ -103,7 +103,7 @@ installed_bare() { # where there is a bare Debian to install on
 }
 as_users_do() {
     build wheel && tests/analysis/python/check build/wheel/orrery-*.whl &&
-        tests/tidy && tests/headlines build/release/analysis/orrery && tests/readme build/release && tests/adding build &&
+        tests/headlines build/release/analysis/orrery && tests/readme build/release && tests/adding build &&
         installed_bare
 }
 
@@ -133,11 +133,13 @@ package)
     ;;
 test)
     install_missing "${run_packages[@]}" "${test_packages[@]}"
+    say "style"
+    tests/tidy
     # A build folder made by `run` has no tests yet.
     cmake --preset release -DORRERY_TESTS=ON -DORRERY_WERROR=ON >&2
     build release
     run_tests release
-    beside "the wheel, style, every headline, every command of the README, the page on adding" as_users_do
+    beside "the wheel, every headline, every command of the README, the page on adding" as_users_do
     # Once more by clang with sanitizers, which look for more than gcc's and whose build the fuzzers
     # need anyway. What repeats the same lines often (label `release`) is left out, unless WHOLE is set.
     build fuzz

@@ -115,8 +115,8 @@ static double whole_s(const struct watch *w, struct watch_work work, uint32_t i)
     return step_s > 0.0 ? step_s * w->rows[i].steps : 0.0;
 }
 
-/* Which of the told pauses lie inside of the time of the steps: as the format says, unless the clock
- * has room for more, or less, by more than its stamps are told to. */
+/* Which of the told pauses lie inside of the time of the steps: as the format says, unless the
+ * clock has room for more, or less, by more than its stamps are told to. */
 static void place_pauses(const struct watch *w, uint32_t i)
 {
     const struct iteration *row = &w->log->rows[i];

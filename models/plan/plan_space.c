@@ -51,10 +51,10 @@ static void add(struct space *s, const struct plan_layout *layout)
 }
 
 /* What the software offers: its usual kind, and that which shards all, unless its release does not
- * have that yet; beside those zero-0 and zero-1. PyTorch's own data parallelism has fsdp and hsdp, in a pipeline zero-1 (parameters stay
- * gathered, as `run` has it), and ddp where no other axis splits the model (torchtitan: "DDP has
- * not supported > 1D parallelism"). Kinds between belong to whom the one that shards all is a ZeRO
- * stage. */
+ * have that yet; beside those zero-0 and zero-1. PyTorch's own data parallelism has fsdp and hsdp,
+ * in a pipeline zero-1 (parameters stay gathered, as `run` has it), and ddp where no other axis
+ * splits the model (torchtitan: "DDP has not supported > 1D parallelism"). The kinds between are
+ * for software whose kind that shards all is a ZeRO stage. */
 static bool offers(const struct configuration *c, const struct sharding_kind *kind)
 {
     const struct software_profile *software = &c->software;

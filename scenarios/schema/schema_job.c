@@ -192,8 +192,8 @@ const struct schema_section schema_job_sections[SECTION_COUNT - SECTION_RUN] = {
                    "What must hold of the results of `orrery run`, which ends with exit code "
                    "6 where it does not: keys of its JSON document (a unit at their end may "
                    "be left out), each with a value, or bounds in quotes, as in "
-                   "{fits: true, mfu: \">= 40%\", step_time: \"> 2s, <= 3s\"}. =, >= and <= of three "
-                   "digits or more are compared at as many digits, all else exactly.",
+                   "{fits: true, mfu: \">= 40%\", step_time: \"> 2s, <= 3s\"}. =, >= and <= of "
+                   "three digits or more are compared at as many digits, all else exactly.",
                    false,
                    false,
                    NULL,

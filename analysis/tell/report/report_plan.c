@@ -35,22 +35,22 @@ static const char leader_lines[] =
     "  P(1): probability that it is no {if .with_weeks}worse{else}slower{end} than the first, by "
     "the model's own error{if .with_weeks} and the seeds{end}\n  seen: steps of this kind of "
     "layout have been measured with this software on this card\n  fits: {if .draws > 0}share of "
-    "{.draws:digits} draws of the figures of memory, as 'run --uncertainty' draws them"
-    "{else}no figure of memory is uncertain here{end}\n{if .preferred}  {wrap .preferred 2}{end}"
-    "{if own_steps}  yours: the step "
-    "corrected by your measurements; {.order}\n{end}{if .guessed}  ~ at pass detail: slower than "
-    "the first by more than that may be off, or not played op by op\n{end}{if unplayed > 0}  "
-    "{unplayed:digits} more may be as fast as the last of these: at pass detail they are slower, "
-    "and there are too many to play op by op\n{end}{if .own_words}  {wrap .own_words 2}{end}{if "
-    ".own_unfit}  the scenario's own layout does not fit, or breaks a rule: 'orrery check' says "
-    "why\n{end}{if .weeks_error}  weeks that could not be simulated: {.weeks_error}\n{end}{if "
-    "needed_goodput}  goodput is known for these only: {if needed_goodput > 1}no slower layout can "
-    "lead\n{else}a slower layout would lead only with goodput above {needed_goodput} (--top "
-    "simulates more)\n{end}{end}{if .joules}  J/token: at the wall, without "
-    "failures{if needed_w}; a slower layout would lead only if the job drew less than\n  "
-    "{needed_w}, where the first draws {.first_w} (--top simulates more){end}\n{end}{if .pareto}  "
-    "no other of these {if .by_energy}takes both less energy and less memory{else}is both faster "
-    "and leaner{end} than {.pareto}; --pareto finds all\n{end}{end}";
+    "{.draws:digits} draws of the figures of memory, as 'run --uncertainty' draws them{else}no "
+    "figure of memory is uncertain here{end}\n{if .preferred}  {wrap .preferred 2}{end}{if "
+    "own_steps}  yours: the step corrected by your measurements; {.order}\n{end}{if .guessed}  ~ "
+    "at pass detail: slower than the first by more than that may be off, or not played op by "
+    "op\n{end}{if unplayed > 0}  {unplayed:digits} more may be as fast as the last of these: at "
+    "pass detail they are slower, and there are too many to play op by op\n{end}{if .own_words}  "
+    "{wrap .own_words 2}{end}{if .own_unfit}  the scenario's own layout does not fit, or breaks a "
+    "rule: 'orrery check' says why\n{end}{if .weeks_error}  weeks that could not be simulated: "
+    "{.weeks_error}\n{end}{if needed_goodput}  goodput is known for these only: {if "
+    "needed_goodput > 1}no slower layout can lead\n{else}a slower layout would lead only with "
+    "goodput above {needed_goodput} (--top simulates more)\n{end}{end}{if .joules}  J/token: at "
+    "the wall, without failures{if needed_w}; a slower layout would lead only if the job drew "
+    "less than\n  {needed_w}, where the first draws {.first_w} (--top simulates "
+    "more){end}\n{end}{if .pareto}  no other of these {if .by_energy}takes both less energy and "
+    "less memory{else}is both faster and leaner{end} than {.pareto}; --pareto finds "
+    "all\n{end}{end}";
 
 static const char front_lines[] =
     "{each .front}\n{bold}The Pareto front: no layout beats one of these in both time and free "
@@ -480,13 +480,11 @@ struct fact *report_plan(struct arena *arena, const struct plan_told *told)
     document_flag(o, ".by_energy", s->question.terms.best == BEST_ENERGY);
     document_flag(o, ".joules", search_terms_draws(&s->question.terms));
     report_power_facts(o, &s->question.terms,
-                       &(struct report_power){
-                           .first = s->leader_count > 0 ? &s->leaders[0] : NULL,
-                           .near = s->has_near ? &s->near : NULL,
-                           .more = told->more,
-                           .refused = s->counts.fates[FATE_POWER] > 0,
-                           .watts = s->watts,
-                       });
+                       &(struct report_power){.first = s->leader_count > 0 ? &s->leaders[0] : NULL,
+                                              .near = s->has_near ? &s->near : NULL,
+                                              .more = told->more,
+                                              .refused = s->counts.fates[FATE_POWER] > 0,
+                                              .watts = s->watts});
     document_real(o, ".first_w", IN_WATTS,
                   s->leader_count > 0 ? s->leaders[0].wall_w : (double)NAN);
     set_leader(o, "nearest", s->has_near ? &s->near : NULL);

@@ -17,7 +17,7 @@ struct move { /* the cards of some ranks draw `more_w` more from at_s on */
     double at_s, more_w;
     double cards_w, energy_j; /* of all ranks, from here on; until here */
 };
-struct moves {
+struct power_moves {
     struct move *rows;
     uint32_t count, room;
     double step_s, all_j; /* all_j: of a whole step */
@@ -31,7 +31,7 @@ static int by_time(const void *left, const void *right)
 
 /* False: there are too many. */
 static bool collect(const struct configuration *c, const struct step *step, struct arena *arena,
-                    struct moves *out)
+                    struct power_moves *out)
 {
     struct arena *scratch = arena_create();
     bool room = true;
@@ -54,7 +54,7 @@ static bool collect(const struct configuration *c, const struct step *step, stru
 }
 
 /* Moves of one moment become one. */
-static void add_up(struct moves *m)
+static void add_up(struct power_moves *m)
 {
     uint32_t kept = 0;
     double cards_w = 0.0;
@@ -74,7 +74,7 @@ static void add_up(struct moves *m)
 }
 
 /* Energy of all cards from 0 to at_s, before the step and behind it too: it repeats. */
-static double energy_until_j(const struct moves *m, double at_s)
+static double energy_until_j(const struct power_moves *m, double at_s)
 {
     const double steps = floor(at_s / m->step_s), within_s = at_s - steps * m->step_s;
     uint32_t first = 0, count = m->count;
@@ -90,7 +90,7 @@ static double energy_until_j(const struct moves *m, double at_s)
 
 /* The difference of the means of the windows behind and before at_s. It is linear between moments
  * at which an end of a window meets a move. */
-static double change_w(const struct moves *m, double at_s)
+static double change_w(const struct power_moves *m, double at_s)
 {
     const double window_s = POWER_SWING_WINDOW_S, here_j = energy_until_j(m, at_s);
     return fabs(energy_until_j(m, at_s + window_s) - 2.0 * here_j +
@@ -101,7 +101,7 @@ static double change_w(const struct moves *m, double at_s)
 void power_swing_of(const struct configuration *c, const struct step *step, struct power_swing *out)
 {
     struct arena *arena = arena_create();
-    struct moves m = {.step_s = step->step_s};
+    struct power_moves m = {.step_s = step->step_s};
     double most = -INFINITY, least = INFINITY, change = 0.0;
     *out = (struct power_swing){NAN, NAN, NAN};
     if (step->worker != NULL && isfinite(step->power.card_w) && collect(c, step, arena, &m)) {

@@ -94,9 +94,9 @@ static size_t unclaimed_bytes(const struct param *table, unsigned count, size_t 
     return unclaimed;
 }
 
-/* Every field but the name, the month of a software's release and what it offers or does not yet
- * (modules, sharded parameters; all three of a scenario, not of a profile), what is read from the text of a pattern, and the curves
- * and head sizes of unfused attention, which has none, has a row. */
+/* Every field has a row but the name, the month of a software's release and what it offers or does
+ * not yet (modules, sharded parameters; all three of a scenario, not of a profile), what is read
+ * from the text of a pattern, and the curves and head sizes of unfused attention: it has none. */
 static void test_every_field_has_a_row(void **state)
 {
     assert_int_equal(

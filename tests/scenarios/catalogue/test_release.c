@@ -274,22 +274,21 @@ static void scenarios_take_a_release(void **state)
         const char *month; /* of the release; NULL: the newest of nemo; "": none */
         bool modules;      /* it can compute them again */
         bool whole;        /* it shards no parameters yet */
-    } cases[] = {
-        {"nemo", true, true, NULL, true, false},
-        {"{profile: nemo, release: 2025-08}", false, true, "2025-08", false, true},
-        {"{profile: nemo, release: 25.09}", true, true, "2025-09", true, false},
-        {"{profile: nemo, release: 2025-08, router_fusion: true}", true, true, "2025-08", false,
-         true},
-        {"{profile: nemo, router_fusion: false}", false, true, NULL, true, false},
-        {"{profile: megatron, release: 2025-04}", false, true, "2025-04", false, true},
-        {"{profile: megatron, release: 2025-05}", false, true, "2025-05", false, false},
-        {"{profile: megatron, release: 2025-06}", false, true, "2025-06", false, false},
-        {"{profile: megatron, release: 2025-07}", false, true, "2025-07", true, false},
-        {"{profile: megatron, release: 2026-02}", false, true, "2026-02", true, false},
-        {"{profile: nanotron, release: 2025-01}", false, true, "2025-01", false, false},
-        {"{profile: torchtitan, release: 2024-12}", false, true, "2024-12", false, false},
-        {"megatron", false, false, "", true, false},
-        {"nanotron", false, false, "", false, false}};
+    } cases[] = {{"nemo", true, true, NULL, true, false},
+                 {"{profile: nemo, release: 2025-08}", false, true, "2025-08", false, true},
+                 {"{profile: nemo, release: 25.09}", true, true, "2025-09", true, false},
+                 {"{profile: nemo, release: 2025-08, router_fusion: true}", true, true, "2025-08",
+                  false, true},
+                 {"{profile: nemo, router_fusion: false}", false, true, NULL, true, false},
+                 {"{profile: megatron, release: 2025-04}", false, true, "2025-04", false, true},
+                 {"{profile: megatron, release: 2025-05}", false, true, "2025-05", false, false},
+                 {"{profile: megatron, release: 2025-06}", false, true, "2025-06", false, false},
+                 {"{profile: megatron, release: 2025-07}", false, true, "2025-07", true, false},
+                 {"{profile: megatron, release: 2026-02}", false, true, "2026-02", true, false},
+                 {"{profile: nanotron, release: 2025-01}", false, true, "2025-01", false, false},
+                 {"{profile: torchtitan, release: 2024-12}", false, true, "2024-12", false, false},
+                 {"megatron", false, false, "", true, false},
+                 {"nanotron", false, false, "", false, false}};
     for (unsigned i = 0; i < COUNT(cases); i++) {
         struct scenario *s =
             read_run("qwen3-30b-a3b", "h100-80gb-sxm", "bf16", "", cases[i].software);

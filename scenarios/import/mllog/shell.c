@@ -178,12 +178,15 @@ static bool close_block(struct script *s, const char *word)
     return true;
 }
 
-/* The variable of `for` and `select` has another value in each turn. */
-static bool counts(struct script *s, const char *loop, const char *name)
+/* The variable of `for` and `select` has another value in each turn; what stands between `while` or
+ * `until` and `do` is carried out as what follows. */
+static bool open_loop(struct script *s, const struct shell_command *c, unsigned at, bool *more)
 {
-    const bool named = strcmp(loop, "for") == 0 || strcmp(loop, "select") == 0;
-    return !named || *name == '\0' || name[shell_name_bytes(name)] != '\0' ||
-           assign(s, name, (struct shell_value){NULL, "set by a loop"});
+    const char *loop = c->words[at - 1], *name = at < c->count ? c->words[at] : "";
+    *more = strcmp(loop, "while") == 0 || strcmp(loop, "until") == 0;
+    const bool counts = !*more && *name != '\0' && name[shell_name_bytes(name)] == '\0';
+    return (!counts || assign(s, name, (struct shell_value){NULL, "set by a loop"})) &&
+           open_block(s, "done", SHELL_PERHAPS);
 }
 
 /* A word that opens, goes on with or ends a block. `at` moves behind it; `more`: a command may
@@ -196,8 +199,7 @@ static bool block_word(struct script *s, const struct shell_command *c, unsigned
     *more = false;
     for (unsigned i = 0; i < sizeof loops / sizeof loops[0]; i++)
         if (strcmp(word, loops[i]) == 0)
-            return counts(s, word, *at < c->count ? c->words[*at] : "") &&
-                   open_block(s, "done", SHELL_PERHAPS);
+            return open_loop(s, c, *at, more);
     if (strcmp(word, "case") == 0) {
         while (*at < c->count && strcmp(c->words[*at - 1], "in") != 0)
             (*at)++;
@@ -219,10 +221,8 @@ static bool block_word(struct script *s, const struct shell_command *c, unsigned
     }
     (*at)--;
     if (strcmp(word, "fi") == 0 || strcmp(word, "done") == 0 || strcmp(word, "esac") == 0 ||
-        strcmp(word, "}") == 0) {
-        *at = c->count;
+        strcmp(word, "}") == 0)
         return close_block(s, word);
-    }
     return *more = true;
 }
 

@@ -97,6 +97,17 @@ static void test_a_script(void **state)
     launched_case_silent();
 }
 
+/* It is tried again until it ends well, or while it does not. */
+static void test_a_launch_in_a_loop(void **state)
+{
+    read("TP=2\nuntil " LINE "--tensor-model-parallel-size $TP; do\n  sleep 10\ndone\n");
+    launched_case_has("tp: 2");
+    launched_case_silent();
+    read("TP=2\nwhile ! " LINE "--tensor-model-parallel-size $TP\ndo sleep 10; done\n");
+    launched_case_has("tp: 2");
+    launched_case_silent();
+}
+
 /* What is not known is asked for, where it is needed and nowhere else. */
 static void test_variables(void **state)
 {
@@ -255,6 +266,8 @@ static void test_a_log_of_two_runs(void **state)
     read(again); /* even if that is cut */
     launched_case_has("layers: 8");
     launched_case_quiet("another");
+    read("  cpus ..... 64\n" LOG_HEAD LOG_SHAPE LOG_END "  memory ... 80\n"); /* in no block */
+    launched_case_quiet("another");
     /* Of three the first that differs is named; more than sixteen names are cut. */
     read(LOG_HEAD LOG_SHAPE LOG_END LOG_HEAD LOG_SHAPE LOG_END LOG_HEAD
          "  a ... 1\n  b ... 1\n  c ... 1\n  d ... 1\n  e ... 1\n  f ... 1\n  g ... 1\n"
@@ -341,6 +354,7 @@ int main(void)
                                        cmocka_unit_test(test_variables),
                                        cmocka_unit_test(test_gpus),
                                        cmocka_unit_test(test_sources),
+                                       cmocka_unit_test(test_a_launch_in_a_loop),
                                        cmocka_unit_test(test_a_log),
                                        cmocka_unit_test(test_a_log_of_two_runs),
                                        cmocka_unit_test(test_prefixes),

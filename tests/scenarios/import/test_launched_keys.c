@@ -109,6 +109,8 @@ static void test_the_layout(void **state)
          {"ends_count: false", "vpp: 1"}},
         {PIPE "--pipeline-model-parallel-layout 'Et*2|(ttt|)*6t*4L'",
          {"vpp: 2", "first_stage_layers: 2", "last_stage_layers: 4", "even_stages: false"}},
+        {PIPE "--pipeline-model-parallel-layout 'Et*6t*0|(t*2(t|)*0)*3|t*6|t*6L'",
+         {"vpp: 1", "ends_count: false"}},
         {PIPE "--num-layers 22 --pipeline-model-parallel-layout 'Et*5|t*6|t*6|t*5L'",
          {"ends_count: true", "even_stages: false"}},
         {PIPE "--num-layers 22 --pipeline-model-parallel-layout 'Et*6|t*6|t*5|t*5L'",
@@ -125,6 +127,8 @@ static void test_the_layout(void **state)
          {"router_fusion: true", "moe_paged_stash: true"}},
     };
     HOLD(rows);
+    launched_case_read(launched_megatron, PIPE "--decoder-first-pipeline-num-layers 3", NULL, 0);
+    launched_case_lacks("last_stage_layers: 5"); /* (24 + 1) / 4 - 1, which nobody asked for */
     launched_case_read(launched_megatron,
                        PIPE "--pipeline-model-parallel-layout 'Et*7|t*5|t*7|t*5L'", NULL, 0);
     launched_case_warns("layers cannot be given stage by stage");

@@ -342,6 +342,12 @@ static void test_what_follows(void **state)
     assert_non_null(strstr(layout.notes[0], "c.sh:1, FP8_RECIPE is new, which no scenario has"));
     agrees("1152", NULL);
     assert_null(layout.precision.text);
+    agrees("1152", "TP=4 FP8=False");
+    assert_string_equal(layout.precision.text, "bf16");
+    agrees("1152", "TP=4 FP8=False FP4=True");
+    assert_string_equal(layout.precision.text, "nvfp4");
+    agrees("1152", "TP=4 FP4=False");
+    assert_null(layout.precision.text);
 }
 
 static void test_contradictions(void **state)
@@ -368,6 +374,8 @@ static void test_contradictions(void **state)
               "c.sh:1: TP is 4, and TENSOR_MODEL_PARALLEL");
     disagrees("1152", "MODEL_SIZE=8b TP=1",
               "c.sh:1: MODEL_SIZE is 8b, and the benchmark is llama31");
+    disagrees("1152", "SIZE=8b TP=1", "c.sh:1: SIZE is 8b, and the benchmark is llama31");
+    disagrees("1152", "TP=1 FP8_RECIPE=$(x)", "c.sh:1: FP8_RECIPE is not known without running");
     disagrees("1152", "TP=$(nproc)",
               "c.sh:1: TP is not known without running the script (the output");
     disagrees("1152", "TP=four", "c.sh:1: TP is no whole number");

@@ -112,6 +112,15 @@ static void test_integers(void **state)
     unknown("G", 3);
     unknown("H", 3);
     unknown("I", 5);
+    /* What ends too early, and signs as far as they nest. */
+    read_text("A=$((1 +)) B=$((4 *)) C=$((2 - - -3)) D=$((-(-(+7))))\n"
+              "E=$((--------------------------------1)) F=$((-------------------------------1))\n");
+    unknown("A", 1);
+    unknown("B", 1);
+    is("C", "-1");
+    is("D", "7");
+    unknown("E", 2); /* 32 of them, and a number: 33 deep */
+    is("F", "-1");
 }
 
 static void test_branches(void **state)
@@ -177,6 +186,29 @@ static void test_branches(void **state)
     assert_int_equal(shell.missing_count, 0);
 }
 
+/* What POSIX says of -z and -n, quotes within a word, and tests of a form that is not followed. */
+static void test_forms_of_a_test(void **state)
+{
+    read_text("E=; V=x\n"
+              "if [ -z \"$E\" ]; then A=1; else A=2; fi; if [[ -z $V ]]; then B=1; else B=2; fi\n"
+              "if [ -n \"$E\" ]; then C=1; else C=2; fi; if [[ -n $V ]]; then D=1; else D=2; fi\n"
+              "if [ ]; then F=1; fi\n"
+              "if [ $V = x -a $V = x ]; then G=1; fi\n"
+              "if [[ $V == x* ]]; then H=1; fi\n"
+              "if [ $V = x ]; then J='a'b'c'\"d\"e; fi\n"
+              "if [ -e $V ]; then K=1; fi; if [ $V -nt x ]; then L=1; fi\n");
+    is("A", "1");
+    is("B", "2");
+    is("C", "2");
+    is("D", "1");
+    is("J", "abcde");
+    unknown("F", 4);
+    unknown("G", 5);
+    unknown("H", 6);
+    unknown("K", 8);
+    unknown("L", 8);
+}
+
 /* Loops, functions, subshells, cases, here-documents. */
 static void test_blocks(void **state)
 {
@@ -187,7 +219,9 @@ static void test_blocks(void **state)
               "{ I=1; }\n[ -d x ] || { J=1; exit 1; }\n"
               "cat <<EOF >y\nK=1\nif\nEOF\ncat <<-'END'\n\tL=1\n\tEND\n"
               "while [ -d x ] && true; do M=1; done\n((N = 5))\nO=1\n"
-              "case $X in a) P=1;; esac\n");
+              "case $X in a) P=1;; esac\n"
+              "Q=1; select Q in a b; do R=1; done; S=1; until S=2; do T=1; done\n"
+              "cat <<EOF\nU=1\n");
     unknown("A", 1);
     unknown("B", 3);
     unknown("C", 7);
@@ -203,6 +237,9 @@ static void test_blocks(void **state)
     unknown("M", 27);
     is("O", "1");
     unknown("P", 30);
+    unknown("Q", 31);
+    unknown("S", 31);
+    assert_null(shell_find(&shell, "U")); /* of a document that is cut */
 }
 
 static void test_sources(void **state)
@@ -288,14 +325,11 @@ static int end(void **state)
 int main(void)
 {
 #define TEST(test) cmocka_unit_test_setup_teardown(test, begin, end)
-    const struct CMUnitTest tests[] = {TEST(test_assignments),
-                                       TEST(test_parameters),
-                                       TEST(test_integers),
-                                       TEST(test_branches),
-                                       TEST(test_blocks),
-                                       TEST(test_sources),
-                                       TEST(test_a_file_sources_another),
-                                       TEST(test_refusals),
-                                       TEST(test_growth)};
+    const struct CMUnitTest tests[] = {
+        TEST(test_assignments),     TEST(test_parameters),
+        TEST(test_integers),        TEST(test_branches),
+        TEST(test_forms_of_a_test), TEST(test_blocks),
+        TEST(test_sources),         TEST(test_a_file_sources_another),
+        TEST(test_refusals),        TEST(test_growth)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

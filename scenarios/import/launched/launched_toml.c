@@ -45,7 +45,9 @@ static int opened(const char *text)
 {
     int depth = 0;
     for (char quote = '\0'; *text != '\0'; text++)
-        if (quote != '\0')
+        if (quote == '"' && *text == '\\' && text[1] != '\0')
+            text++;
+        else if (quote != '\0')
             quote = *text == quote ? '\0' : quote;
         else if (*text == '"' || *text == '\'')
             quote = *text;

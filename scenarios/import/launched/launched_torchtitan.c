@@ -118,26 +118,31 @@ static const struct launched_flavor *read_model(struct launched *l)
     return f;
 }
 
-/* Layers that stay in 16 bits: "output,layers.0.,layers.31.". */
+/* Layers that stay in 16 bits: "output,layers.0.,layers.31.attention,layers.31.feed_forward". */
 static void read_filter(struct launched *l, enum torchtitan_option option, uint64_t layers)
 {
     const char *filter = launched_raw(l, (int)option);
-    uint64_t first = 0, last = 0, all = 0;
+    uint64_t first = 0, all = 0;
+    bool named = false, *kept = ARENA_ARRAY(l->arena, bool, layers + 1);
     for (const char *at = filter; at != NULL && (at = strstr(at, "layers.")) != NULL;) {
         char *end;
         at += strlen("layers.");
         const uint64_t layer = strtoull(at, &end, 10);
         if (end == at)
             continue;
-        all++;
-        first += layer == first;
+        named = true;
+        if (layer >= layers) /* there is no such layer, or nobody knows */
+            continue;
+        all += !kept[layer];
+        kept[layer] = true;
     }
-    last = all - first;
-    if (all > 0 && layers == 0)
+    while (kept[first])
+        first++;
+    if (named && layers == 0)
         launched_warn(l, (int)option, "layers in 16 bits are simulated of a known flavor alone");
     else if (all > 0) {
         TRAINING(FLOAT8_FILTER, "bf16_layers_first: %" PRIu64, first);
-        TRAINING(FLOAT8_FILTER, "bf16_layers_last: %" PRIu64, last);
+        TRAINING(FLOAT8_FILTER, "bf16_layers_last: %" PRIu64, all - first);
     }
     if (filter == NULL ? option == TORCHTITAN_FLOAT8_FILTER : strstr(filter, "output") == NULL)
         launched_warn(l, TORCHTITAN_CONVERTERS, "the head is simulated in 16 bits");

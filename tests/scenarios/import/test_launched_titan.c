@@ -1,4 +1,5 @@
 /* Launches of torchtitan: TOML, command lines, YAML of Primus; and the flavors that are presets. */
+#include <stdio.h>
 #include <string.h>
 
 #include "scenarios/assemble/scenario.h"
@@ -17,7 +18,8 @@ struct row {
 static void test_toml(void **state)
 {
     static const char text[] =
-        "# a comment with [brackets] = and \"quotes\"\n[job]\ndump_folder = \"./out # puts\"\n\n"
+        "# a comment with [brackets] = and \"quotes\"\n[job]\ndump_folder = \"./out # puts\"\n"
+        "description = \"an \\\"[open\\\" # bracket\"\n"
         "[model]\nname = \"llama3\" # it's\nflavor = '70B'\nconverters = [\"float8\"]\n"
         "[training]\nlocal_batch_size = 1\nseq_len = 8192\nsteps = 1_0\n"
         "[parallelism]\ndata_parallel_shard_degree = -1\ntensor_parallel_degree = 4\n"
@@ -54,6 +56,16 @@ static void test_toml(void **state)
     launched_case_silent();
 }
 
+static void hold(const struct row *rows, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        launched_case_read(launched_torchtitan, rows[i].text, NULL, 0);
+        for (unsigned k = 0; k < 4 && rows[i].lines[k] != NULL; k++)
+            launched_case_has(rows[i].lines[k]);
+        launched_case_silent();
+    }
+}
+
 static void test_options(void **state)
 {
     static const struct row rows[] = {
@@ -70,32 +82,24 @@ static void test_options(void **state)
               "--parallelism.context_parallel_degree 2 "
               "--parallelism.context_parallel_rotate_method alltoall",
          {"sharding: hsdp", "shard_group: 16", "cp_method: ring", "cp_balance: zig_zag"}},
+        {LINE "--parallelism.data_parallel_replicate_degree 2",
+         {"sharding: hsdp", "shard_group: 32", "fsdp_reshard: true", "dp: 64"}},
+        {LINE "--parallelism.data_parallel_replicate_degree 2 "
+              "--parallelism.fsdp_reshard_after_forward never",
+         {"sharding: hsdp", "shard_group: 32", "fsdp_reshard: false"}},
         {LINE "--parallelism.fsdp_reshard_after_forward never",
          {"sharding: fsdp", "fsdp_reshard: false"}},
         {LINE "--parallelism.context_parallel_degree 2 "
               "--parallelism.context_parallel_load_balancer None",
          {"cp_method: all_gather", "cp_balance: none"}},
-        {LINE "--parallelism.pipeline_parallel_degree 2",
-         {"schedule: 1f1b", "vpp: 1", "sharding: zero-2", "ends_count: false"}},
-        {LINE "--parallelism.pipeline_parallel_degree 2 "
-              "--parallelism.pipeline_parallel_schedule Interleaved1F1B "
-              "--parallelism.fsdp_reshard_after_forward always "
-              "--parallelism.pipeline_parallel_microbatch_size 2",
-         {"schedule: interleaved", "vpp: 2", "microbatch: 2", "sharding: fsdp"}},
-        {LINE "--parallelism.pipeline_parallel_degree 4 "
-              "--parallelism.pipeline_parallel_layers_per_stage 4 "
-              "--parallelism.pipeline_parallel_schedule Interleaved1F1B "
-              "--parallelism.pipeline_parallel_first_stage_less_layers 0 "
-              "--parallelism.pipeline_parallel_last_stage_less_layers 0",
-         {"vpp: 2", "ends_count: false"}},
-        {LINE "--parallelism.pipeline_parallel_degree 2 "
-              "--parallelism.pipeline_parallel_first_stage_less_layers 4 "
-              "--parallelism.pipeline_parallel_last_stage_less_layers 0",
-         {"first_stage_layers: 14"}},
-        {LINE "--parallelism.pipeline_parallel_degree 2 "
-              "--parallelism.pipeline_parallel_schedule ZBVZeroBubble",
-         {"schedule: zb-v", "vpp: 2"}},
+        {LINE "--parallelism.tensor_parallel_degree 2 -x 3", {"tp: 2"}}, /* of the launcher */
         {LINE "--activation_checkpoint.mode none", {"recompute: none"}},
+        {LINE "--activation_checkpoint.mode none --activation_checkpoint.selective_ac_option 1",
+         {"recompute: none"}},
+        {LINE "--parallelism.tensor_parallel_degree 2", {"sequence_parallel: true", "dp: 32"}},
+        {LINE "--parallelism.context_parallel_degree 2 "
+              "--parallelism.context_parallel_load_balancer headtail",
+         {"cp_balance: zig_zag"}},
         {LINE "--activation_checkpoint.mode full", {"recompute: full"}},
         {LINE "--activation_checkpoint.selective_ac_option 1", {"recompute: full"}},
         {LINE "--training.mixed_precision_param float32 --training.mixed_precision_reduce bfloat16",
@@ -113,13 +117,94 @@ static void test_options(void **state)
          {"global_batch: 512", "optimizer: adam", "profile: torchtitan"}},
         {LINE "--model.name qwen3 --model.flavor 30B-A3B --parallelism.expert_parallel_degree 8",
          {"preset: qwen3-30b-a3b", "ep: 8", "etp: 1"}},
+        {LINE "--model.name qwen3 --model.flavor 30B-A3B --parallelism.tensor_parallel_degree 4 "
+              "--parallelism.expert_parallel_degree 8 "
+              "--parallelism.expert_tensor_parallel_degree 4",
+         {"ep: 8", "etp: 4"}},
         {LINE "--model.name qwen3 --model.flavor 30B-A3B --parallelism.tensor_parallel_degree 2",
          {"ep: 1", "etp: 2"}},
     };
-    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        launched_case_read(launched_torchtitan, rows[i].text, NULL, 0);
-        for (unsigned k = 0; k < 4 && rows[i].lines[k] != NULL; k++)
-            launched_case_has(rows[i].lines[k]);
+    hold(rows, sizeof rows / sizeof rows[0]);
+}
+
+static void test_pipelines(void **state)
+{
+    static const struct row rows[] = {
+        {LINE "--parallelism.pipeline_parallel_degree 2",
+         {"schedule: 1f1b", "vpp: 1", "sharding: zero-2", "ends_count: false"}},
+        {LINE "--parallelism.pipeline_parallel_degree 2 "
+              "--parallelism.pipeline_parallel_schedule Interleaved1F1B "
+              "--parallelism.fsdp_reshard_after_forward always "
+              "--parallelism.pipeline_parallel_microbatch_size 2",
+         {"schedule: interleaved", "vpp: 2", "microbatch: 2", "sharding: fsdp"}},
+        {LINE "--parallelism.pipeline_parallel_degree 4 "
+              "--parallelism.pipeline_parallel_layers_per_stage 4 "
+              "--parallelism.pipeline_parallel_schedule Interleaved1F1B "
+              "--parallelism.pipeline_parallel_first_stage_less_layers 0 "
+              "--parallelism.pipeline_parallel_last_stage_less_layers 0",
+         {"vpp: 2", "ends_count: false"}},
+        {LINE "--parallelism.pipeline_parallel_degree 2 "
+              "--parallelism.pipeline_parallel_first_stage_less_layers 4 "
+              "--parallelism.pipeline_parallel_last_stage_less_layers 0",
+         {"first_stage_layers: 14"}},
+        /* 32 layers, 1 less in the first stage and 3 less in the last: 36 over 4 are 9, each. */
+        {LINE "--parallelism.pipeline_parallel_degree 4 "
+              "--parallelism.pipeline_parallel_last_stage_less_layers 3",
+         {"pp: 4", "first_stage_layers: 8", "last_stage_layers: 6"}},
+        /* 36 and the two ends over 8: 5 of each of the first six, 4 of the others. */
+        {LINE "--model.name qwen3 --model.flavor 4B --parallelism.pipeline_parallel_degree 8",
+         {"vpp: 1", "ends_count: true"}},
+        /* 37 over 8: 5 of each of the first five, and one less in the first. */
+        {LINE "--model.name qwen3 --model.flavor 4B --parallelism.pipeline_parallel_degree 8 "
+              "--parallelism.pipeline_parallel_last_stage_less_layers 0",
+         {"first_stage_layers: 4"}},
+        {LINE "--parallelism.pipeline_parallel_degree 2 "
+              "--parallelism.pipeline_parallel_schedule ZBVZeroBubble",
+         {"schedule: zb-v", "vpp: 2"}},
+    };
+    hold(rows, sizeof rows / sizeof rows[0]);
+}
+
+/* Defaults are those of torchtitan/config/job_config.py. */
+static void test_unsaid(void **state)
+{
+    launched_case_read(launched_torchtitan, "[model]\nflavor = \"8B\"\n", NULL, 4);
+    launched_case_has("microbatch: 8");
+    launched_case_has("global_batch: 32");
+    launched_case_has("sequence: 2048");
+    launched_case_has("precision: bf16");
+    launched_case_has("gradient_bytes: 4");
+    launched_case_has("sharding: fsdp");
+    launched_case_read(launched_torchtitan, "[model]\nflavor = \"8B\"\n", NULL, 1);
+    launched_case_has("sharding: fsdp"); /* of one rank too */
+    launched_case_has("sequence_parallel: false");
+    launched_case_read(launched_torchtitan, LINE "--parallelism.pipeline_parallel_degree 2", NULL,
+                       0);
+    launched_case_lacks("fsdp_reshard: false"); /* the sharding says it */
+    launched_case_lacks("fsdp_reshard: true");
+}
+
+/* A layer that several names of a filter are in is one. */
+static void test_a_filter_of_parts(void **state)
+{
+    static const char *const filters[][3] = {
+        {"layers.0.attention,layers.0.feed_forward,output", "bf16_layers_first: 1",
+         "bf16_layers_last: 0"},
+        {"output,layers.31.attention,layers.30.,layers.31.feed_forward,layers.0.",
+         "bf16_layers_first: 1", "bf16_layers_last: 2"},
+        {"layers.1.,layers.0.,layers.2.,layers.31.,layers.32.,output", "bf16_layers_first: 3",
+         "bf16_layers_last: 1"},
+    };
+    for (unsigned i = 0; i < sizeof filters / sizeof filters[0]; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 LINE "--model.converters quantize.linear.float8 "
+                      "--quantize.linear.float8.enable_fsdp_float8_all_gather "
+                      "--quantize.linear.float8.filter_fqns %s",
+                 filters[i][0]);
+        launched_case_read(launched_torchtitan, text, NULL, 0);
+        launched_case_has(filters[i][1]);
+        launched_case_has(filters[i][2]);
         launched_case_silent();
     }
 }
@@ -187,6 +272,9 @@ static void test_files_of_others(void **state)
         /* One key of its own is not enough. */
         {AUTOMODEL "training:\n  seq_len: 4096\n", "5 of its 7 keys, as recipe"},
         {MODULE("megatron", "      train_iters: 3\n"), "run.sh:3: its framework is megatron"},
+        {"modules:\n  pre_trainer:\n    config: x\n    framework: megatron\n"
+         "    overrides:\n      train_iters: 3\n",
+         "run.sh:4: its framework is megatron"},
         {MODULE("maxtext", "      training:\n        seq_len: 8\n"), "its framework is maxtext"},
         {"training:\n  a: 1\nmodel:\n  name: x\noptimizer:\n  name: AdamW\n",
          "no key that torchtitan alone has"},
@@ -228,6 +316,10 @@ static void test_warnings(void **state)
         {LINE "--activation_checkpoint.selective_ac_option 3", "not one in 3"},
         {LINE "--model.converters quantize.linear.float8", "gathered in 8 bits"},
         {LINE "--model.converters other", "other: not simulated"},
+        {LINE "--activation_checkpoint.mode memory_budget", "is simulated by operator"},
+        {LINE "--model.flavor mine --parallelism.pipeline_parallel_degree 2 "
+              "--parallelism.pipeline_parallel_layers_per_stage 4",
+         "stages follow from it where the flavor is known: 2 are simulated"},
         {LINE "--parallelism.pipeline_parallel_degree 2 --training.global_batch_size 1024",
          "filled once a step"},
         {LINE "--model.converters quantize.linear.mx --quantize.linear.mx.filter_fqns wq",
@@ -237,6 +329,9 @@ static void test_warnings(void **state)
         launched_case_read(launched_torchtitan, rows[i].text, NULL, 0);
         launched_case_warns(rows[i].words);
     }
+    launched_case_read(launched_torchtitan, LINE "--activation_checkpoint.mode memory_budget", NULL,
+                       0);
+    launched_case_has("recompute: per_operator");
 }
 
 static void test_refusals(void **state)
@@ -248,6 +343,14 @@ static void test_refusals(void **state)
         {LINE "--parallelism.data_parallel_shard_degree 16",
          "shard 16 x replicate 1 is not dp, 64"},
         {LINE "--training.global_batch_size 100", "100 sequences do not divide"},
+        {LINE "--training.global_batch_size 520", "520 sequences do not divide by local batch 8"},
+        {LINE "--parallelism.pipeline_parallel_degree 2 --training.global_batch_size 768 "
+              "--parallelism.pipeline_parallel_microbatch_size 3",
+         "microbatches of 3 do not divide a local batch of 8"},
+        {LINE "--parallelism.pipeline_parallel_degree 2 "
+              "--parallelism.pipeline_parallel_layers_per_stage 1 "
+              "--parallelism.pipeline_parallel_first_stage_less_layers 9965",
+         "makes 9998 stages"},
         {LINE "--parallelism.pipeline_parallel_degree 4 "
               "--parallelism.pipeline_parallel_layers_per_stage 7",
          "makes 5 stages, which pp 4 does not divide"},
@@ -258,6 +361,12 @@ static void test_refusals(void **state)
               "--parallelism.pipeline_parallel_schedule LoopedBFS",
          "'LoopedBFS' is not simulated"},
         {LINE "--activation_checkpoint.selective_ac_option some", "wants op or a whole number"},
+        {LINE "--parallelism.pipeline_parallel_degree 2 "
+              "--parallelism.pipeline_parallel_first_stage_less_layers 40",
+         "a stage has fewer layers than it is to have less"},
+        {LINE "--parallelism.pipeline_parallel_degree 2 "
+              "--parallelism.pipeline_parallel_last_stage_less_layers 40",
+         "a stage has fewer layers than it is to have less"},
         {"[model]\nflavor = \"8B\"\n", "global_batch_size is not said"},
         {"[activation_checkpoint]\nselective_ac_option = \"op#x\"\n", "wants op or a whole number"},
         {"[[model]]\n[x]\n", "run.sh:1: arrays of tables are not read"},
@@ -299,6 +408,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_toml),
                                        cmocka_unit_test(test_options),
+                                       cmocka_unit_test(test_pipelines),
+                                       cmocka_unit_test(test_unsaid),
+                                       cmocka_unit_test(test_a_filter_of_parts),
                                        cmocka_unit_test(test_yaml),
                                        cmocka_unit_test(test_warnings),
                                        cmocka_unit_test(test_what_is_computed),

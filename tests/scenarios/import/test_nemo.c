@@ -77,53 +77,62 @@ static void test_whole(void **state)
     scenario_destroy(launched_case_scenario());
 }
 
+static const struct {
+    const char *keys, *lines[4];
+} switches[] = {
+    {"activation: fast-swiglu, normalization: rmsnorm, bias: False, position_embedding_type: "
+     "rope",
+     {"ffn: swiglu", "norm: rms", "biases: false", "position: rope"}},
+    {"bias: False", {"norm_biases: true", "sharding: zero-0", "sequence_parallel: false"}},
+    {"activation: fast-geglu, normalization: layernorm1p", {"ffn: geglu", "norm: layernorm"}},
+    {"activation: squared-relu, position_embedding_type: none",
+     {"ffn: squared_relu", "position: none"}},
+    {"activation: geglu, sequence_parallel: True", {"ffn: geglu", "sequence_parallel: false"}},
+    {"activation: swiglu, gradient_accumulation_fusion: False, optim: {overlap_grad_sync: "
+     "False, overlap_param_sync: False}",
+     {"ffn: swiglu", "gradient_fusion: false", "overlap_gradients: false",
+      "overlap_parameters: false"}},
+    {"share_embeddings_and_output_weights: False", {"tied_embeddings: false"}},
+    {"num_query_groups: 4, kv_channels: 96", {"kv_heads: 4", "head_size: 96"}},
+    {"override_vocab_size: 32000", {"vocabulary: 32000"}},
+    {"fp8: True", {"precision: fp8"}},
+    {"use_flash_attention: True", {"attention: flash2"}},
+    {"use_flash_attention: False", {"attention: math"}},
+    {"transformer_engine: False", {"attention: math"}},
+    {"transformer_engine: False, use_flash_attention: True", {"attention: flash2"}},
+    {"activations_checkpoint_granularity: selective", {"recompute: selective"}},
+    {"activations_checkpoint_granularity: full, activations_checkpoint_method: block, "
+     "activations_checkpoint_num_layers: 3",
+     {"recompute: block", "recompute_layers: 3"}},
+    {"activations_checkpoint_method: uniform, activations_checkpoint_num_layers: 1",
+     {"recompute: full"}},
+    {"activations_checkpoint_granularity: full, activations_checkpoint_method: uniform, "
+     "activations_checkpoint_num_layers: 2",
+     {"recompute: uniform", "recompute_layers: 2"}},
+    {"activations_checkpoint_granularity: full, activations_checkpoint_method: block, "
+     "activations_checkpoint_num_layers: 1",
+     {"recompute: block", "recompute_layers: 1"}},
+    {"optim: {name: fused_adam, grad_sync_dtype: float32}", {"gradient_reduce_bytes: 4"}},
+    {"optim: {name: fused_adam, grad_sync_dtype: fp16}", {"gradient_reduce_bytes: 2"}},
+    {"fsdp: True", {"sharding: fsdp"}},
+    {"fsdp: True, fsdp_sharding_strategy: grad", {"sharding: zero-2"}},
+    {"optim: {name: mcore_distributed_optim, overlap_param_sync: True}",
+     {"sharding: zero-1", "overlap_parameters: true"}},
+    {"context_parallel_size: 2", {"cp: 2", "cp_method: ring", "dp: 8"}},
+    {"num_moe_experts: 8, expert_model_parallel_size: 4",
+     {"experts: 8", "experts_per_token: 2", "moe_ffn_hidden: 4096", "ep: 4"}},
+    {"tensor_model_parallel_size: 4, sequence_parallel: True, ub_tp_comm_overlap: True",
+     {"tp_pipelines: true", "dp: 4", "vpp: 1"}},
+    {"pipeline_model_parallel_size: 4", {"schedule: 1f1b", "vpp: 1", "pp: 4"}},
+    {"virtual_pipeline_model_parallel_size: 4", {"vpp: 1", "pp: 1"}},
+};
+
 static void test_switches(void **state)
 {
-    static const struct {
-        const char *keys, *lines[4];
-    } rows[] = {
-        {"activation: fast-swiglu, normalization: rmsnorm, bias: False, position_embedding_type: "
-         "rope",
-         {"ffn: swiglu", "norm: rms", "biases: false", "position: rope"}},
-        {"bias: False", {"norm_biases: true", "sharding: zero-0", "sequence_parallel: false"}},
-        {"share_embeddings_and_output_weights: False", {"tied_embeddings: false"}},
-        {"num_query_groups: 4, kv_channels: 96", {"kv_heads: 4", "head_size: 96"}},
-        {"override_vocab_size: 32000", {"vocabulary: 32000"}},
-        {"fp8: True", {"precision: fp8"}},
-        {"use_flash_attention: True", {"attention: flash2"}},
-        {"use_flash_attention: False", {"attention: math"}},
-        {"transformer_engine: False", {"attention: math"}},
-        {"transformer_engine: False, use_flash_attention: True", {"attention: flash2"}},
-        {"activations_checkpoint_granularity: selective", {"recompute: selective"}},
-        {"activations_checkpoint_granularity: full, activations_checkpoint_method: block, "
-         "activations_checkpoint_num_layers: 3",
-         {"recompute: block", "recompute_layers: 3"}},
-        {"activations_checkpoint_method: uniform, activations_checkpoint_num_layers: 1",
-         {"recompute: full"}},
-        {"activations_checkpoint_granularity: full, activations_checkpoint_method: uniform, "
-         "activations_checkpoint_num_layers: 2",
-         {"recompute: uniform", "recompute_layers: 2"}},
-        {"activations_checkpoint_granularity: full, activations_checkpoint_method: block, "
-         "activations_checkpoint_num_layers: 1",
-         {"recompute: block", "recompute_layers: 1"}},
-        {"optim: {name: fused_adam, grad_sync_dtype: float32}", {"gradient_reduce_bytes: 4"}},
-        {"optim: {name: fused_adam, grad_sync_dtype: fp16}", {"gradient_reduce_bytes: 2"}},
-        {"fsdp: True", {"sharding: fsdp"}},
-        {"fsdp: True, fsdp_sharding_strategy: grad", {"sharding: zero-2"}},
-        {"optim: {name: mcore_distributed_optim, overlap_param_sync: True}",
-         {"sharding: zero-1", "overlap_parameters: true"}},
-        {"context_parallel_size: 2", {"cp: 2", "cp_method: ring", "dp: 8"}},
-        {"num_moe_experts: 8, expert_model_parallel_size: 4",
-         {"experts: 8", "experts_per_token: 2", "moe_ffn_hidden: 4096", "ep: 4"}},
-        {"tensor_model_parallel_size: 4, sequence_parallel: True, ub_tp_comm_overlap: True",
-         {"tp_pipelines: true", "dp: 4", "vpp: 1"}},
-        {"pipeline_model_parallel_size: 4", {"schedule: 1f1b", "vpp: 1", "pp: 4"}},
-        {"virtual_pipeline_model_parallel_size: 4", {"vpp: 1", "pp: 1"}},
-    };
-    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        reads(rows[i].keys);
-        for (unsigned k = 0; k < 4 && rows[i].lines[k] != NULL; k++)
-            launched_case_has(rows[i].lines[k]);
+    for (unsigned i = 0; i < sizeof switches / sizeof switches[0]; i++) {
+        reads(switches[i].keys);
+        for (unsigned k = 0; k < 4 && switches[i].lines[k] != NULL; k++)
+            launched_case_has(switches[i].lines[k]);
     }
     reads("transformer_engine: False, megatron_amp_O2: False");
     launched_case_warns("model.transformer_engine: moves time");
@@ -162,6 +171,15 @@ static void test_unsaid(void **state)
                                "num_attention_heads: 16, override_vocab_size: 32000}\n",
                        NULL, 0);
     launched_case_has("ffn_hidden: 4096");
+    /* Lightning's precision is 32 bits; one GPU is one replica. */
+    launched_case_read(nemo_read, "model: {" SHAPE "}\n", NULL, 1);
+    launched_case_has("precision: fp32");
+    launched_case_has("dp: 1");
+    launched_case_has("clip_gradients: false");
+    reads("num_moe_experts: 8");
+    launched_case_has("ep: 1");
+    reads("tensor_model_parallel_size: 2");
+    launched_case_has("sequence_parallel: false");
 }
 
 /* A GPT with biases, layer norms, learned positions and a shared head, counted by hand. */
@@ -207,6 +225,8 @@ static void test_refused(void **state)
         const char *keys, *words;
     } rows[] = {
         {"tensor_model_parallel_size: 3", "16 GPUs do not divide by tp 3 x pp 1 x cp 1"},
+        {"tensor_model_parallel_size: 2, pipeline_model_parallel_size: 3",
+         "16 GPUs do not divide by tp 2 x pp 3 x cp 1"},
         {"tensor_model_parallel_size: 1e9, pipeline_model_parallel_size: 1e9",
          "16 GPUs do not divide by tp 1000000000"},
         {"tensor_model_parallel_size: 0", "wants a whole number from 1 to 1e9, not '0'"},
@@ -223,6 +243,10 @@ static void test_refused(void **state)
     }
     launched_case_read(nemo_read, TRAINER "model: {" SHAPE "}\n", NULL, 48);
     launched_case_refused("64 sequences do not divide by microbatch 2 x dp 48");
+    launched_case_read(nemo_read, TRAINER "model: {" SHAPE "}\n", NULL, 64);
+    launched_case_refused("64 sequences do not divide by microbatch 2 x dp 64");
+    launched_case_read(nemo_read, "trainer: {devices: 2000, num_nodes: 1000000}\n", NULL, 0);
+    launched_case_refused("trainer.devices: makes 2000000000 GPUs");
     launched_case_read(nemo_read, "trainer: {devices: 1e9, num_nodes: 1e9}\n", NULL, 0);
     launched_case_refused("trainer.devices: makes 1000000000000000000 GPUs");
     launched_case_read(nemo_read, "trainer: {devices: 8}\n", NULL, 0);

@@ -158,7 +158,7 @@ static void cut_gaps(struct arena *arena, struct watch *w)
         const double usual_s = isnan(times_s[i]) ? NAN : median_around(w, times_s, i);
         if (!(times_s[i] > gap_ratio * usual_s))
             continue;
-        row->whole_s = usual_s * row->steps + row->inside_s;
+        row->whole_s = usual_s * row->steps; /* stamps alone tell no pause */
         row->step_s = NAN;
     }
 }

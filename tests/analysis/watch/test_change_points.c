@@ -210,13 +210,19 @@ static void test_drift_by_hand(void **state)
     static const double tie[] = {1, 2, 3, 4, 5, 5, 7, 8, 10, 9};
     struct arena *arena = arena_create();
     struct drift drift;
+    double down[10];
     drift_find(arena, x, up, 10, &drift);
     assert_true(fabs(drift.z - 42.0 / sqrt(125.0)) < 1e-12 && drift.sure);
     assert_true(fabs(drift.slope - 0.5) < 1e-12);
     drift_find(arena, x, tie, 10, &drift);
     assert_true(fabs(drift.z - 41.0 / sqrt(124.0)) < 1e-12);
     drift_find(arena, x, up, 9, &drift);
-    assert_true(drift.z == 0.0 && !drift.sure);
+    assert_true(drift.z == 0.0 && drift.slope == 0.0 && !drift.sure);
+    for (unsigned i = 0; i < 10; i++) /* what falls is the mirror of what rises */
+        down[i] = -tie[i];
+    drift_find(arena, x, down, 10, &drift);
+    assert_true(fabs(drift.z + 41.0 / sqrt(124.0)) < 1e-12 && drift.sure);
+    assert_true(fabs(drift.slope + 0.5) < 1e-12);
     arena_destroy(arena);
 }
 

@@ -117,6 +117,92 @@ static void test_back_further(void **state)
     is(goodput.repeated_steps, 5.0);
 }
 
+/* A first row stands for as many steps as most of the others, in whole ones, and for what lies
+ * behind its checkpoint, where that lies before it. */
+static void test_first_rows(void **state)
+{
+    reads("step,seconds\n1,1\n2,1\n4,1\n5,1\n8,1\n10,1\n", "csv"); /* 1 2 1 3 2: two */
+    is(watch.rows[0].steps, 1.0);                                  /* there was no more */
+    reads("step,seconds\n9,1\n10,1\n12,1\n13,1\n15,1\n", "csv");   /* 1 2 1 2: one, not 1.5 */
+    is(watch.starts[0].base, 8.0);
+    /* Four starts of one step less than before: between them nothing is trained. */
+    reads("step,seconds\n30,1\n32,1\n20,1\n22,1\n10,1\n12,1\n5,1\n7,1\n", "csv");
+    is(watch.rows[0].steps, 2.0);
+    reads(ROW("10:00:00", "10", "1000.0") ROW("10:00:10", "20", "1000.0")
+              ROW("10:00:20", "30", "1000.0") "successfully loaded checkpoint from /c at iteration "
+                                              "20\n" ROW("10:01:00", "20", "1000.0"),
+          "megatron");
+    is(watch.starts[1].base, 10.0); /* step 20 itself is trained again, with those before it */
+    /* A start beyond what was printed repeats nothing. */
+    reads(ROW("10:00:00", "10", "1000.0")
+              ROW("10:00:10", "20", "1000.0") "successfully loaded "
+                                              "checkpoint from /c at "
+                                              "iteration 25\n" ROW("10:01:00", "30", "1000.0"),
+          "megatron");
+    assert_int_equal(watch.start_count, 2);
+    is(watch.starts[1].base, 25.0);
+    is(watch.starts[1].repeated, 0.0);
+}
+
+/* What is told beside steps has the room that the stamps leave for it, and no more. */
+static void test_pauses_that_do_not_fit(void **state)
+{
+    /* 12 s by the stamps, 10 of them steps; a load of 6 s and an evaluation of 3 s share 12 s. */
+    reads(ROW("10:00:00", "10", "1000.0") ROW("10:00:10", "20", "1000.0")
+              ROW("10:00:20", "30", "1000.0") "    load-checkpoint ...: (1.0, 60000.0)\n"
+                                              "    evaluate .......: (1.0, 30000.0)\n" ROW(
+                                                  "10:00:32", "40", "1000.0"),
+          "megatron");
+    is(watch.rows[3].inside_s, 10.0);
+    is(watch.rows[3].pauses_s, 12.0);
+    assert_true(isnan(watch.rows[3].step_s) && !watch.rows[3].steady);
+    is(goodput.pauses_s[ITERATION_LOAD], 8.0);
+    is(goodput.pauses_s[ITERATION_EVALUATION], 4.0);
+    is(goodput.productive_s, 30.0);
+    is(goodput.wall_s, 42.0);
+    is(goodput.other_s, 0.0);
+    /* Ahead of a first step nothing of its time is a pause. */
+    reads("Finished loading the checkpoint in 7.0 seconds.\nstep: 10  loss: 1  tps: 4,096\n"
+          "step: 20  loss: 1  tps: 4,096\n",
+          "torchtitan");
+    is(watch.rows[0].inside_s, 0.0);
+    is(watch.rows[0].pauses_s, 7.0);
+    is(watch.rows[0].step_s, 8.0);
+    is(goodput.recovery_s, 0.0); /* it never went down */
+    /* Stamps say so too: 80 s of steps end 5 s after the first line. */
+    reads("[titan] 2026-11-03 10:00:00,000 - root - INFO - begun\n"
+          "Finished loading the checkpoint in 7.0 seconds.\n"
+          "[titan] 2026-11-03 10:00:05,000 - root - INFO - step: 10  loss: 1  tps: 4,096\n"
+          "[titan] 2026-11-03 10:01:25,000 - root - INFO - step: 20  loss: 1  tps: 4,096\n",
+          "torchtitan");
+    is(watch.rows[0].inside_s, 0.0);
+    is(goodput.wall_s, 160.0); /* from the first step's begin, which is before the first line */
+}
+
+/* A first step that is faster than the others, and stamps that leave no room before it. */
+static void test_starts_that_are_short(void **state)
+{
+    reads(ROW("10:00:00", "10", "1000.0") ROW("10:00:20", "20", "2000.0")
+              ROW("10:00:25", "20", "1000.0") ROW("10:00:45", "30", "2000.0"),
+          "megatron");
+    assert_int_equal(watch.start_count, 2);
+    is(watch.starts[1].between_s, 0.0); /* 5 s after it, ten steps of 1 s */
+    is(goodput.startup_s, 0.0);
+    is(goodput.productive_s + goodput.wasted_s, 60.0);
+    /* A stamp that is missing: the gap before the second start is not known, and no clock is. */
+    reads(ROW("10:00:00", "10", "1000.0") ROW("10:00:10", "20", "1000.0")
+              ROW("10:05:00", "20", "1000.0") "iteration 30/ 900 | elapsed time per iteration "
+                                              "(ms): 1000.0 |\n",
+          "megatron");
+    assert_true(!watch.clocked && isnan(goodput.recovery_s) && isnan(watch.starts[1].between_s));
+    is(goodput.startup_s, 0.0);
+    is(goodput.wall_s, 40.0);
+    reads(ROW("10:00:00", "10", "1000.0") ROW("10:00:10", "20", "1000.0")
+              ROW("09:00:00", "20", "1000.0") ROW("09:00:10", "30", "1000.0"),
+          "megatron");
+    assert_true(isnan(watch.clock_ratio));
+}
+
 /* 64 sequences of 8192 tokens on 16 GPUs at 4096 tokens a second each: 8 s a step. */
 static void test_rate(void **state)
 {
@@ -151,6 +237,17 @@ static void test_clock(void **state)
     reads("step,at\n1,100\n2,110\n3,120\n4,140\n5,150\n", "csv");
     is(watch.rows[3].step_s, 20.0);
     is(goodput.other_s, 0.0);
+    reads("step,at\n1,100\n2,110\n3,120\n4,141\n5,151\n", "csv"); /* and longer is a gap */
+    assert_true(isnan(watch.rows[3].step_s));
+    is(goodput.other_s, 11.0);
+    /* Of a start the first row has no time of its own, whatever lies before it. */
+    reads("step,at\n1,100\n2,110\n3,120\n2,125\n3,135\n", "csv");
+    assert_true(isnan(watch.rows[3].step_s) && watch.rows[3].whole_s == 0.0);
+    is(watch.starts[1].between_s, 5.0);
+    /* The rows around are four before and four behind: 1 1 1 1 5 5 5 5 around a row of 11. */
+    reads("step,at\n1,0\n2,1\n3,2\n4,3\n5,4\n6,15\n7,20\n8,25\n9,30\n10,35\n", "csv");
+    is(watch.rows[5].whole_s, 5.0);
+    assert_true(isnan(watch.rows[5].step_s));
 }
 
 /* A change of level is no gap, on either side of it, and gaps beside it are. */
@@ -226,6 +323,11 @@ static void test_whole_seconds(void **state)
           "megatron");
     is(watch.rows[1].step_s, 0.75);
     is(watch.rows[2].step_s, 0.8); /* 14 s by the stamps: half a second of it has room */
+    /* Stamps of milliseconds tell what those of seconds do not: 1.5 s for ten steps of 0.15 s. */
+    reads(ROW("10:00:00.500", "10",
+              "150.0") "    save-checkpoint ...: (1.0, 800.0)\n" ROW("10:00:02.000", "20", "150.0"),
+          "megatron");
+    is(watch.rows[1].step_s, 0.07);
 }
 
 /* A clock that goes back is none; a row alone is steady all the same. */
@@ -324,12 +426,21 @@ static void test_changes_below_rounding(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand),         cmocka_unit_test(test_restarts_in_restarts),
-        cmocka_unit_test(test_back_further),    cmocka_unit_test(test_rate),
-        cmocka_unit_test(test_clock_of_levels), cmocka_unit_test(test_two_views),
-        cmocka_unit_test(test_whole_seconds),   cmocka_unit_test(test_changes_below_rounding),
-        cmocka_unit_test(test_clock),           cmocka_unit_test(test_no_clock),
-        cmocka_unit_test(test_no_time),         cmocka_unit_test(test_slow),
+        cmocka_unit_test(test_first_rows),
+        cmocka_unit_test(test_pauses_that_do_not_fit),
+        cmocka_unit_test(test_starts_that_are_short),
+        cmocka_unit_test(test_by_hand),
+        cmocka_unit_test(test_restarts_in_restarts),
+        cmocka_unit_test(test_back_further),
+        cmocka_unit_test(test_rate),
+        cmocka_unit_test(test_clock_of_levels),
+        cmocka_unit_test(test_two_views),
+        cmocka_unit_test(test_whole_seconds),
+        cmocka_unit_test(test_changes_below_rounding),
+        cmocka_unit_test(test_clock),
+        cmocka_unit_test(test_no_clock),
+        cmocka_unit_test(test_no_time),
+        cmocka_unit_test(test_slow),
         cmocka_unit_test(test_slow_of_equals),
     };
     return cmocka_run_group_tests(tests, begin, end);

@@ -398,9 +398,9 @@ static void test_hostile_logs_are_refused(void **state)
             "a date behind");
     refused("at,unit_kind,unit,cause\n3h,gpu,1\n", &failure_format_csv, "3 fields");
     refused("at,unit_kind,unit,cause\n"
-            "2026-11-03,node,a,x\n2026-11-03,node,b,x\n2026-11-03,node,c,x\n"
-            "2026-11-03,node,d,x\n2026-11-03,node,e,x\n",
-            &failure_format_csv, "more nodes than the 4");
+            "2026-11-03,node,e,x\n2026-11-03,node,a,x\n2026-11-03,node,b,x\n"
+            "2026-11-03,node,c,x\n2026-11-03,node,d,x\n",
+            &failure_format_csv, "log:2: more nodes than the 4");
     refused("[   12.5] NVRM: Xid (PCI:0000:3b:00): 79\n", &failure_format_xid, "journalctl");
     refused("2026-11-03T00:00:00 n7 NVRM: Xid (PCI:0000:3b:00): \n", &failure_format_xid,
             "the line is cut");

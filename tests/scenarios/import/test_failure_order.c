@@ -334,7 +334,7 @@ static void test_samples_of_one_moment(void **state)
     arena_destroy(r.arena);
     r = read_text(&failure_format_dcgm,
                   SAMPLE("0", "1735689661000") SAMPLE("0", "1735689660000")
-                      SAMPLE("79", "1735689661000"),
+                      SAMPLE("79", "1735689661000") SAMPLE("79", "1735689670000"),
                   "2025-01-01", "2025-02-01");
     assert_false(r.good);
     assert_non_null(strstr(r.error.text, "log:3: two values of GPU 3 of n1 at one moment"));

@@ -230,6 +230,32 @@ static void test_blocks_of_mllog(void **state)
                       EVENT("20000", "block_stop", "null", ", \"samples_count\": 96"),
           "mllog", 1);
     row_is(0, 6, 2.0, 5);
+    /* Blocks by other names of their step: (10 - 2) / 4 and (8 - 0) / 2; an evaluation ends once,
+     * and a block that did not begin has no time. */
+    reads(EVENT("07000", "global_batch_size", "16", "") EVENT("08000", "tracked_stats", "{}", "")
+              EVENT("10000", "block_start", "null", ", \"step_num\": 2")
+                  EVENT("11000", "eval_start", "null", "") EVENT("13000", "eval_stop", "null", "")
+                      EVENT("14000", "eval_stop", "null", "")
+                          EVENT("20000", "block_stop", "null", ", \"step_num\": 6")
+                              EVENT("21000", "block_stop", "null", ", \"step_num\": 8")
+                                  EVENT("30000", "block_start", "null", ", \"first_epoch_num\": 96")
+                                      EVENT("38000", "block_stop", "null",
+                                            ", \"first_epoch_num\": 128"),
+          "mllog", 2);
+    row_is(0, 6, 2.0, 7);
+    row_is(1, 8, 4.0, 10);
+    assert_true(fabs(iterations.rows[0].pauses_s[ITERATION_EVALUATION] - 2.0) < 1e-6);
+}
+
+/* Steps that say no number are counted; an event without a key tells nothing. */
+static void test_steps_without_a_number(void **state)
+{
+    reads(":::MLLOG {\"time_ms\": 1793678706000}\n" EVENT("20000", "tracked_stats",
+                                                          "{\"train_step_time\": 2.5}", "")
+              EVENT("30000", "tracked_stats", "{\"train_step_time\": 2.75}", ""),
+          "mllog", 2);
+    row_is(0, 1, 2.5, 2);
+    row_is(1, 2, 2.75, 3);
 }
 
 /* What a log states of its work; a row that does not is of none that is known. */
@@ -287,6 +313,8 @@ static void test_tables(void **state)
     assert_true(iterations.rows[2].first);
     reads("\"at\",\"iteration\"\n2026-11-03 04:05:06,7\n", "csv", 1);
     assert_int_equal(iterations.rows[0].number, 7);
+    reads("at,step\n2026-11-03 04:05:06,7\n2026-11-03 04:05:09,8\n", "csv", 2);
+    assert_true(isnan(iterations.begin_s)); /* nothing is said of what was before */
 }
 
 static void test_refused_tables(void **state)
@@ -313,6 +341,9 @@ static void test_no_log(void **state)
     refused(" iteration 10/ 20 | lm loss: 3 |\n at iteration 10 to /a/b elapsed time per "
             "iteration (ms): 3\n",
             "megatron", "no iteration in the form of megatron");
+    refused("timestep,seconds\n1,2\n", NULL, "no line tells an iteration with its time");
+    refused("steps,seconds\n1,2\n", NULL, "no line tells an iteration with its time");
+    refused("timestep,seconds\n1,2\n", "csv", "no iteration in the form of csv");
     refused("step:  1  loss: 12.2713  memory: 4\n", "torchtitan", "no iteration");
     refused("mystep:  1  loss: 12.2713  tps: 4\n", "torchtitan", "no iteration");
 }
@@ -329,6 +360,10 @@ static void test_damaged(void **state)
     assert_int_equal(iterations.count, 3);
     row_is(0, 10, 1.5, 1);
     row_is(1, 11, 1.6, 2);
+    reads(" iteration 10/ 20 | elapsed time per iteration (ms): 1500.0 |\n"
+          " iteration 11/ 20 | elapsed time per iteration (m\n"
+          " iteration 12/ 20 | elapsed time per iteration (ms): \n",
+          "megatron", 1);
 }
 
 /* Of several that wrote into one log, the one whose rows are the most. */
@@ -377,6 +412,7 @@ int main(void)
         cmocka_unit_test(test_work),
         cmocka_unit_test(test_dates),
         cmocka_unit_test(test_blocks_of_mllog),
+        cmocka_unit_test(test_steps_without_a_number),
         cmocka_unit_test(test_tables),
         cmocka_unit_test(test_refused_tables),
         cmocka_unit_test(test_no_log),

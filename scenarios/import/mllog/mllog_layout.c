@@ -179,8 +179,7 @@ static bool complete_ranks(struct mllog_joining *j)
     struct mllog_layout *out = j->out;
     const double ranks = value(j, MLLOG_TP) * value(j, MLLOG_PP) * value(j, MLLOG_CP);
     const double nodes = value(j, MLLOG_NODES), node_gpus = value(j, MLLOG_NODE_GPUS);
-    if (nodes > 0.0 && node_gpus > 0.0)
-        derive(&out->gpus, nodes * node_gpus, "nodes x GPUs of a node");
+    derive(&out->gpus, nodes * node_gpus, "nodes x GPUs of a node");
     if (ranks > 0.0 && out->gpus.value > 0.0 && !whole(out->gpus.value / ranks))
         return error_set(j->error,
                          "%s: tp x pp x cp are %.0f GPUs, and %.0f, %s, are no multiple of that",
@@ -254,7 +253,7 @@ static bool complete_gpus(struct mllog_joining *j)
                          said(j, MLLOG_NODES)->place, out->gpus.value, out->gpus.place, nodes);
     if (nodes > 0.0)
         derive(said(j, MLLOG_NODE_GPUS), out->gpus.value / nodes, "GPUs / nodes");
-    return complete_ranks(j) && check_batch(j);
+    return complete_ranks(j); /* dp by what was derived: the replicas of the batch */
 }
 
 /* NxNAME in submission_platform: so many nodes by most loggers, so many GPUs by some, racks by

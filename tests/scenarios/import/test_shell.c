@@ -196,7 +196,12 @@ static void test_forms_of_a_test(void **state)
               "if [ $V = x -a $V = x ]; then G=1; fi\n"
               "if [[ $V == x* ]]; then H=1; fi\n"
               "if [ $V = x ]; then J='a'b'c'\"d\"e; fi\n"
-              "if [ -e $V ]; then K=1; fi; if [ $V -nt x ]; then L=1; fi\n");
+              "if [ -e $V ]; then K=1; fi; if [ $V -nt x ]; then L=1; fi\n"
+              "if [ $(x) = $V ]; then M=1; fi; if [ 6 -lt 6x ]; then N=1; fi\n"
+              "if [ 6x -lt 6 ]; then O=1; fi\n");
+    unknown("M", 9);
+    unknown("N", 9);
+    unknown("O", 10);
     is("A", "1");
     is("B", "2");
     is("C", "2");
@@ -207,6 +212,66 @@ static void test_forms_of_a_test(void **state)
     unknown("H", 6);
     unknown("K", 8);
     unknown("L", 8);
+}
+
+/* Of what perhaps runs nothing is known, unless it sets the value that is there. */
+static void test_what_perhaps_runs(void **state)
+{
+    read_text("if [ -f x ]; then A=1; elif [ 1 -eq 1 ]; then A=2; else A=3; fi\n"
+              "B=2; if [ -f x ]; then B=1; elif [ 1 -eq 1 ]; then B=2; else B=3; fi\n"
+              "if [ -f x ]; then C=1; elif [ 1 -eq 2 ]; then C=2; else D=3; fi; C2=2; "
+              "if [ -f x ]; then C2=2; elif [ 1 -eq 1 ]; then C2=2; else C2=3; fi\n"
+              "if [ 1 -eq 1 ]; then E=1; elif [ -n \"${F:=2}\" ]; then E=2; fi\n"
+              "G=1; [ -f x ] && G=2; H=1; [ -f x ] && H=1\n"
+              "[ -f x ] && : \"${I:=3}\"; J=4; [ -f x ] && : \"${J:=5}\"\n"
+              "[ -f x ] && : \"${K}\"; if [ -f x ]; then : ${L=2}; fi\n"
+              "if [ -f x ]; then unset G; fi; M=1; unset M; N=1; [ -f x ] && unset N\n"
+              "[ -f x ] && { O=1; if [ 1 -eq 1 ]; then P=1; fi; }; Q=1\n"
+              "[ -f x ] &&\n\n  R=1\nS=1\n"
+              "if [ 1 -eq 1 ] && [ 2 -eq 2 ]; then T=1; fi\n"
+              "if [ -f x ] || [ 1 -eq 2 ]; then U=1; fi\n");
+    unknown("A", 1);
+    unknown("B", 2);
+    unknown("C", 3);
+    unknown("D", 3);
+    is("C2", "2"); /* behind a test that holds no branch runs */
+    is("E", "1");
+    assert_null(shell_find(&shell, "F")); /* no test behind a branch that is taken is made */
+    unknown("G", 8);
+    is("H", "1");
+    unknown("I", 6);
+    is("J", "4");
+    assert_null(shell_find(&shell, "K"));
+    unknown("L", 7);
+    assert_null(shell_find(&shell, "M"));
+    unknown("N", 8);
+    unknown("O", 9);
+    unknown("P", 9);
+    is("Q", "1");
+    unknown("R", 12);
+    is("S", "1");
+    is("T", "1");
+    unknown("U", 15);
+}
+
+/* What is added to text that is not known, or that has a dollar of its own; quotes and brackets. */
+static void test_what_is_added(void **state)
+{
+    read_text("A=$(x); A+=1; B='$C'; B+=1; C=1; C+='$D'; D=a; D+=\"b c\"; E=a\\\\b\n"
+              "F=\"a\\b\\\\c\"; G=\"\\$x\\`\"; H=$(()); I=$((7 % 0)); J=$((1/2)); K=$((-7 / 2))\n"
+              "L=$(((1)+(2)+(3)+(4)+(5)+(6)+(7)+(8)+(9)+(1)+(2)+(3)+(4)+(5)+(6)+(7)+(8)+(9)))\n"
+              "M=${X:-a{b}c}; N=\"${X:-\"a b\"}\"; O=\"$'x'\"\n");
+    unknown("A", 1);
+    unknown("B", 1);
+    is("C", "1$D");
+    is("D", "ab c");
+    is("E", "a\\b");
+    is("F", "a\\b\\c");
+    is("G", "$x`");
+    unknown("I", 2);
+    is("J", "0");
+    is("K", "-3"); /* towards 0, as C has it */
+    is("L", "90");
 }
 
 /* Loops, functions, subshells, cases, here-documents. */
@@ -221,6 +286,10 @@ static void test_blocks(void **state)
               "while [ -d x ] && true; do M=1; done\n((N = 5))\nO=1\n"
               "case $X in a) P=1;; esac\n"
               "Q=1; select Q in a b; do R=1; done; S=1; until S=2; do T=1; done\n"
+              "((V = 1)); W=2; (( X = 3 )); Y=4\n"
+              "((V = 1 + (2)))\nsleep 1 &I1=1\ngrep x <<<\"$Z\"\nA1=1\ncat << END\nB1=1\nEND\ncat "
+              "<<- 'END2'\nC1=1\n\tEND2\nD1=1\n"
+              "for i in a; do E1=1; done & F1=1 | G1=1\nfor ((i = 0; i < 3; i++)); do H1=1; done\n"
               "cat <<EOF\nU=1\n");
     unknown("A", 1);
     unknown("B", 3);
@@ -240,13 +309,27 @@ static void test_blocks(void **state)
     unknown("Q", 31);
     unknown("S", 31);
     assert_null(shell_find(&shell, "U")); /* of a document that is cut */
+    assert_null(shell_find(&shell, "V"));
+    is("W", "2");
+    is("Y", "4");
+    is("A1", "1"); /* a string that is given is no document */
+    assert_null(shell_find(&shell, "B1"));
+    assert_null(shell_find(&shell, "C1"));
+    is("D1", "1");
+    is("I1", "1");
+    unknown("E1", 44);
+    unknown("H1", 45);
 }
 
 static void test_sources(void **state)
 {
     read_text("source $(dirname ${BASH_SOURCE[0]})/config_common.sh\n. ./config_fp8.sh\n"
-              "source $(dirname ${BASH_SOURCE[0]})/config_common.sh\nsource /etc/passwd\n");
-    assert_int_equal(shell.missing_count, 3);
+              "source $(dirname ${BASH_SOURCE[0]})/config_common.sh\nsource /etc/passwd\n"
+              "source $HERE/../config_up.sh\nsource ../config_up.sh\nsource $HERE/${NAME}.sh\n");
+    assert_int_equal(shell.missing_count, 6);
+    assert_string_equal(shell.missing[3], "config_up.sh"); /* behind the last slash */
+    assert_string_equal(shell.missing[4], "../config_up.sh");
+    assert_string_equal(shell.missing[5], "$HERE/${NAME}.sh");
     assert_string_equal(shell.missing[0], "config_common.sh");
     assert_string_equal(shell.missing[1], "./config_fp8.sh");
     assert_string_equal(shell.missing[2], "/etc/passwd");
@@ -268,6 +351,29 @@ static void test_a_file_sources_another(void **state)
     write_file("shell_own.sh", "export A=own\nsource $(dirname ${BASH_SOURCE[0]})/shell_common.sh\n"
                                "export B=own\nsource shell_gone.sh\n");
     write_file("shell_loop.sh", "source ./shell_loop.sh\n");
+    write_file("shell_perhaps.sh", "[ -f x ] && source shell_common.sh\nsource /etc/hostname\n"
+                                   "source ../import/shell_common.sh\n");
+    assert_true(shell_read(arena, "shell_perhaps.sh", &shell, &error));
+    unknown("A", 1);
+    assert_int_equal(shell.file_count, 2); /* a path of the whole machine, or up, is not read */
+    assert_int_equal(shell.missing_count, 2);
+    for (unsigned i = 0; i < 12; i++) { /* each by the one before it: eight deep */
+        char name[32], text[64];
+        snprintf(name, sizeof name, "shell_deep%u.sh", i);
+        snprintf(text, sizeof text, "D%u=1\n%ssource shell_deep%u.sh\n", i, i == 7 ? "# " : "",
+                 i + 1);
+        write_file(name, text);
+    }
+    assert_true(shell_read(arena, "shell_deep0.sh", &shell, &error));
+    is("D7", "1");
+    write_file("shell_deep7.sh", "source shell_deep8.sh\n");
+    assert_false(shell_read(arena, "shell_deep0.sh", &shell, &error));
+    assert_non_null(strstr(error.text, "shell_deep8.sh: it is sourced by what it sources"));
+    for (unsigned i = 0; i < 12; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "shell_deep%u.sh", i);
+        remove(name);
+    }
     assert_true(shell_read(arena, "shell_own.sh", &shell, &error));
     is("A", "common");
     is("B", "own");
@@ -280,6 +386,7 @@ static void test_a_file_sources_another(void **state)
     remove("shell_common.sh");
     remove("shell_own.sh");
     remove("shell_loop.sh");
+    remove("shell_perhaps.sh");
 }
 
 static void test_refusals(void **state)
@@ -328,7 +435,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_assignments),     TEST(test_parameters),
         TEST(test_integers),        TEST(test_branches),
-        TEST(test_forms_of_a_test), TEST(test_blocks),
+        TEST(test_forms_of_a_test), TEST(test_what_perhaps_runs),
+        TEST(test_what_is_added),   TEST(test_blocks),
         TEST(test_sources),         TEST(test_a_file_sources_another),
         TEST(test_refusals),        TEST(test_growth)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,8 @@
 #include "analysis/plan/search/search_power.h"
 #include "analysis/plan/search/search_terms.h"
 #include "analysis/plan/search/search_unit.h"
+#include "analysis/plan/search/searching.h"
+#include "models/gpu/gpu_power.h"
 #include "models/layout/power_wall.h"
 #include "models/plan/ladder.h"
 #include "models/plan/plan_space.h"
@@ -291,6 +293,61 @@ static void kernels_draw_no_less(void **state)
     assert_true(longest < SEARCH_UNIT_UNDERSTATED);
 }
 
+/* What a unit notes of a row: its draw in its own time and in the longest that it may take; the
+ * step in which its kernels draw just the limit; and that it is out where even the longest draws
+ * too much. Limits from below what stands still to above what any draws. */
+static void what_a_row_notes_of_power(void **state)
+{
+    const struct configuration *base = &spaces[0].scenario->configuration;
+    struct arena *arena = arena_create();
+    struct pass_memory *memory = pass_memory_create();
+    struct topology topology;
+    struct error error;
+    unsigned out = 0, kept = 0, slowed = 0;
+    assert_true(topology_build(arena, &base->cluster, &topology, &error));
+    for (size_t i = 0; i < spaces[0].count; i++)
+        for (unsigned k = 0; k <= 12; k++) {
+            struct configuration c;
+            struct search_row row = {.layout = spaces[0].all[i].row.layout};
+            plan_layout_apply(base, &row.layout, &c);
+            const double rest_w = power_job_w(&c, gpu_power_static_w(&c.gpu));
+            const double limit_w = k == 0 ? 0.0 : rest_w * (0.9 + 0.1 * k);
+            const struct search_ground ground = {.base = base,
+                                                 .topology = &topology,
+                                                 .usable_bytes = base->gpu.hbm.usable_bytes,
+                                                 .power_w = limit_w};
+            struct search_unit *unit = search_unit_create(&ground, &row, 1);
+            search_unit_judge(unit);
+            search_unit_time(unit, INFINITY);
+            search_unit_destroy(unit);
+            if (k == 0) {
+                assert_true(row.pass_w == 0.0 && row.least_w == 0.0 && row.keeps_s == 0.0);
+                assert_int_equal(row.fate, FATE_TIMED);
+                continue;
+            }
+            const double longest_s = row.pass_s * SEARCH_UNIT_UNDERSTATED;
+            const double least_w = power_job_w(&c, pass_least_card_w(memory, &c, longest_s));
+            assert_true(row.pass_w == power_job_w(&c, pass_least_card_w(memory, &c, row.pass_s)));
+            assert_true(row.least_w == least_w && least_w < row.pass_w);
+            assert_int_equal(row.fate, least_w > limit_w ? FATE_POWER : FATE_TIMED);
+            out += row.fate == FATE_POWER;
+            kept += row.keeps_s <= row.pass_s;
+            assert_int_equal(limit_w <= rest_w, isinf(row.keeps_s));
+            if (limit_w <= rest_w || row.keeps_s < row.pass_s)
+                continue;
+            const double at_w = power_job_w(&c, pass_least_card_w(memory, &c, row.keeps_s));
+            assert_true(fabs(at_w / limit_w - 1.0) < 1e-9);
+            slowed++;
+            /* No step that is shorter keeps it, whatever pass detail says. */
+            const struct searching g = {.ground = ground};
+            assert_false(searching_may_take(&g, &row, 0.999 * row.keeps_s));
+            assert_true(searching_may_take(&g, &row, 1.001 * row.keeps_s));
+        }
+    assert_true(out > 0 && kept > 0 && slowed > 0);
+    pass_memory_destroy(memory);
+    arena_destroy(arena);
+}
+
 static void a_node_of_unknown_power_has_no_limit(void **state)
 {
     struct configuration c = spaces[0].scenario->configuration;
@@ -310,6 +367,7 @@ int main(void)
         cmocka_unit_test(a_limit_that_nothing_keeps_has_a_smallest),
         cmocka_unit_test(more_power_is_one_more_search),
         cmocka_unit_test(kernels_draw_no_less),
+        cmocka_unit_test(what_a_row_notes_of_power),
         cmocka_unit_test(a_node_of_unknown_power_has_no_limit),
     };
     return cmocka_run_group_tests(tests, begin, end);

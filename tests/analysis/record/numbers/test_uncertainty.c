@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/record/evidence/power_error.h"
 #include "analysis/record/evidence/uncertainty.h"
 #include "models/layout/power_wall.h"
 #include "models/step/simulate/step.h"
@@ -185,10 +186,15 @@ static void test_error_of_power(void **state)
     static const struct {
         const char *cluster;
         double errors;
-    } rows[] = {{"gpu: h100-80gb-sxm, node: {cooling: immersion}", 1.0},
-                {"gpu: h100-80gb-sxm", 2.0},
-                {"gpu: b200-180gb-sxm, node: {cooling: immersion}", 2.0},
-                {"gpu: a100-80gb-sxm", 3.0}};
+        const char *words;
+    } rows[] = {
+        {"gpu: h100-80gb-sxm, node: {cooling: immersion}", 1.0, "on this card, so cooled"},
+        {"gpu: h100-80gb-sxm", 2.0, "on this card, cooled otherwise"},
+        {"gpu: b200-180gb-sxm, node: {cooling: immersion}", 2.0,
+         "no power of a step was measured on this card"},
+        {"gpu: a100-80gb-sxm", 3.0,
+         "no power of a step was measured on this card, nor in a node of this cooling"},
+    };
     struct arena *arena = arena_create();
     const double predicted_w = measured_step_predicted_w();
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -198,6 +204,8 @@ static void test_error_of_power(void **state)
         struct uncertain_step step = draw(arena, s, 4, 2, 7);
         near(step.power_log_spread, 1.25 * log(6912.0 / predicted_w) * sqrt(rows[i].errors), 1e-12);
         const struct configuration *c = &s->configuration;
+        const char *words = strstr(power_error_evidence(c), rows[i].words);
+        assert_true(words != NULL && words[strlen(rows[i].words)] == '\0');
         for (unsigned k = 0; k < 4; k++) { /* one node without PUE: its inlet is the wall */
             near(step.power[k].log_wall_w, step.power[k].log_node_w, 1e-12);
             assert_true(exp(step.power[k].log_node_w) > 8.0 * c->gpu.power.idle_w);

@@ -131,7 +131,7 @@ static void place_pauses(const struct watch *w, uint32_t i)
     out->inside_s = row->first ? 0.0 : fmin(told_s - outside_s, out->whole_s);
     out->pauses_s = outside_s + out->inside_s;
     const double step_s = (out->whole_s - out->inside_s) / out->steps;
-    out->step_s = step_s > 0.0 && isfinite(step_s) ? step_s : NAN;
+    out->step_s = step_s > 0.0 ? step_s : NAN;
 }
 
 /* Of the rows around it, itself too, that tell a time. */

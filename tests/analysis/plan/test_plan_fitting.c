@@ -228,6 +228,10 @@ static void of_each_leader(void **state)
     assert_true(search->leaders[own.rank - 1].row == row);
     assert_true(own.leader.fit.ratio == search->leaders[own.rank - 1].fit.ratio);
     assert_true(search->safe.fit.known && search->near.fit.known);
+    search->near.fit = search->safe.fit = (struct search_fit){.known = false};
+    search->has_safe = false;
+    plan_fitting_apply(s, search, NULL);
+    assert_true(!search->safe.fit.known && search->near.fit.known);
     for (uint32_t i = 0; i < search->leader_count; i++) {
         const struct search_leader *l = &search->leaders[i];
         struct fit_draws draws;

@@ -61,6 +61,7 @@ static void one_that_the_search_has_keeps_its_place(void **state)
         rank_layout(s, &s->leaders[i].row->layout, &own);
         assert_true(own.stated && own.fits && own.found && !own.tight);
         assert_int_equal(own.rank, i + 1);
+        assert_false(own.leads); /* it was found, as the first too */
         assert_int_equal(own.unsearched, 0);
         assert_int_equal(s->leader_count, LEADERS);
     }
@@ -125,6 +126,68 @@ static void two_that_never_stand_together(void **state)
     assert_int_equal(whole, 0);
     assert_int_equal(search_unsearched(s, &own), 1u << PLAN_PP | 1u << PLAN_MICROBATCH);
     search_destroy(s);
+    scenario_destroy(scenario);
+}
+
+static unsigned unsearched(const struct configuration *base, const struct plan_layout *rows,
+                           uint32_t count, const struct plan_layout *own)
+{
+    struct search_row searched[2] = {{.layout = rows[0]}, {.layout = rows[count - 1]}};
+    const struct search s = {.base = base, .rows = searched, .row_count = count};
+    return search_unsearched(&s, own);
+}
+
+/* Of two rows each has all keys of a layout but one: just these two never stand together. */
+static void every_pair_of_keys(void **state)
+{
+    struct scenario *scenario = space_read_priced(SPACE);
+    const struct configuration *base = &scenario->configuration;
+    const struct plan_layout own = plan_layout_of(base);
+    struct plan_layout other = own;
+    other.tp++, other.pp++, other.cp++, other.microbatch++, other.vpp++, other.ep++;
+    other.sequence_parallel = !own.sequence_parallel;
+    static const enum plan_axis keys[] = {
+        PLAN_TP, PLAN_PP, PLAN_CP, PLAN_EP, PLAN_MICROBATCH, PLAN_VPP, PLAN_SEQUENCE_PARALLEL};
+    const unsigned count = sizeof keys / sizeof keys[0];
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned k = i + 1; k < count; k++) {
+            struct plan_layout rows[2] = {own, own};
+            plan_layout_copy(&rows[0], &other, keys[i]);
+            plan_layout_copy(&rows[1], &other, keys[k]);
+            assert_int_equal(unsearched(base, rows, 2, &own), 1u << keys[i] | 1u << keys[k]);
+            assert_int_equal(unsearched(base, rows, 1, &own), 1u << keys[i]);
+            rows[1] = own;
+            assert_int_equal(unsearched(base, rows, 2, &own), 0);
+        }
+    scenario_destroy(scenario);
+}
+
+/* What a search walks up from is searched; experts are cut over tp where nothing else is said. */
+static void what_is_the_same(void **state)
+{
+    struct scenario *scenario = space_read_priced(SPACE);
+    const struct configuration *base = &scenario->configuration;
+    struct plan_layout own = plan_layout_of(base), row = own;
+    own.recompute = RECOMPUTE_NONE;
+    row.recompute = RECOMPUTE_FULL;
+    assert_int_equal(unsearched(base, &row, 1, &own), 0);
+    row = own;
+    own.ep = row.ep = 2;
+    own.tp = row.tp = 4;
+    own.etp = 0;
+    row.etp = 4;
+    assert_int_equal(unsearched(base, &row, 1, &own), 0);
+    row.etp = 1;
+    assert_int_equal(unsearched(base, &row, 1, &own), 1u << PLAN_EP);
+    own.ep = row.ep = 1; /* of a dense model nothing is cut: tp alone is another */
+    own.etp = row.etp = 0;
+    own.tp = 2;
+    assert_int_equal(unsearched(base, &row, 1, &own), 1u << PLAN_TP);
+    const struct search s = {.base = base, .question = {.headroom_ratio = 0.25}};
+    struct search_leader full = {.peak_reserved_bytes = 0.75 * base->gpu.hbm.usable_bytes};
+    assert_false(search_tight(&s, &full));
+    full.peak_reserved_bytes *= 1.0 + 1e-12;
+    assert_true(search_tight(&s, &full));
     scenario_destroy(scenario);
 }
 
@@ -269,6 +332,8 @@ int main(void)
         cmocka_unit_test(one_that_the_search_has_keeps_its_place),
         cmocka_unit_test(one_that_is_not_searched_leads),
         cmocka_unit_test(two_that_never_stand_together),
+        cmocka_unit_test(every_pair_of_keys),
+        cmocka_unit_test(what_is_the_same),
         cmocka_unit_test(a_slow_one_or_a_late_one_is_no_leader),
         cmocka_unit_test(a_tight_one_is_told),
         cmocka_unit_test(a_better_first_needs_more_to_be_beaten),

@@ -117,6 +117,26 @@ static void test_exact(void **state)
     arena_destroy(arena);
 }
 
+/* A start that is behind another by more than the penalty comes back while that one's segment is
+ * too short to end: of 2,700 series of few values one tells. */
+static void test_starts_that_come_back(void **state)
+{
+    static const double rows[2][36] = {
+        {0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 1, 1, 1, 0, 0, 0, 0, 0},
+        {0, 0, 0, 3, 0, 0, 0, 2, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2,
+         2, 1, 4, 3, 3, 3, 3, 3, 6, 3, 3, 3, 0, 0, 0, 0, 0, 0}};
+    static const unsigned counts[2] = {29, 36};
+    static struct naive n;
+    struct arena *arena = arena_create();
+    for (unsigned i = 0; i < 2; i++) {
+        uint32_t *cuts;
+        const uint32_t found = change_points_find(arena, rows[i], counts[i], &cuts);
+        naive_begin(&n, rows[i], counts[i]);
+        assert_true(fabs(found_cost(&n, cuts, found) - naive_least(&n, 0)) < 1e-9);
+    }
+    arena_destroy(arena);
+}
+
 struct rate {
     struct arena *arena;
     struct random_stream *random;
@@ -161,25 +181,25 @@ static void test_rates(void **state)
     }
 }
 
-/* Steps of a week: more values than are cut exactly, three changes, slow values alone. */
+/* Steps of a week: more values than are cut exactly, five changes, slow values alone. */
 static void test_long(void **state)
 {
     enum {
         COUNT = 50000
     };
-    static const uint32_t at[] = {10007, 11300, 41234};
-    static const double level[] = {3.0, 3.2, 3.1, 3.3};
+    static const uint32_t at[] = {10007, 11300, 30000, 30120, 41234}; /* 120: five blocks */
+    static const double level[] = {3.0, 3.2, 3.1, 3.4, 3.1, 3.3};
     struct arena *arena = arena_create();
     struct random_stream *r = random_create(arena, 13, 0, "long");
     double *values = ARENA_ARRAY(arena, double, COUNT);
     uint32_t *cuts;
     unsigned of = 0;
     for (uint32_t i = 0; i < COUNT; i++) {
-        of += of < 3 && i == at[of];
+        of += of < 5 && i == at[of];
         values[i] = level[of] * (1.0 + 0.005 * random_normal(r)) * (i % 997 == 0 ? 2.0 : 1.0);
     }
-    assert_int_equal(change_points_find(arena, values, COUNT, &cuts), 3);
-    for (unsigned i = 0; i < 3; i++)
+    assert_int_equal(change_points_find(arena, values, COUNT, &cuts), 5);
+    for (unsigned i = 0; i < 5; i++)
         if (cuts[i] + 2 < at[i] || cuts[i] > at[i] + 2)
             fail_msg("a change at %u, not at %u", cuts[i], at[i]);
     arena_destroy(arena);
@@ -223,6 +243,13 @@ static void test_drift_by_hand(void **state)
     drift_find(arena, x, down, 10, &drift);
     assert_true(fabs(drift.z + 41.0 / sqrt(124.0)) < 1e-12 && drift.sure);
     assert_true(fabs(drift.slope + 0.5) < 1e-12);
+    /* Seven inversions of ten: S = 31, z = 2.68; eight: S = 29, 2.50; one in a hundred: 2.576. */
+    static const double seven[] = {8, 1, 2, 3, 4, 5, 6, 7, 9, 10};
+    static const double eight[] = {9, 1, 2, 3, 4, 5, 6, 7, 8, 10};
+    drift_find(arena, x, seven, 10, &drift);
+    assert_true(fabs(drift.z - 30.0 / sqrt(125.0)) < 1e-12 && drift.sure);
+    drift_find(arena, x, eight, 10, &drift);
+    assert_true(fabs(drift.z - 28.0 / sqrt(125.0)) < 1e-12 && !drift.sure);
     arena_destroy(arena);
 }
 
@@ -285,13 +312,10 @@ static void test_drift_of_blocks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_rates),
-        cmocka_unit_test(test_long),
-        cmocka_unit_test(test_constant),
-        cmocka_unit_test(test_drift_by_hand),
-        cmocka_unit_test(test_drift_rates),
-        cmocka_unit_test(test_drift_of_blocks),
+        cmocka_unit_test(test_exact),       cmocka_unit_test(test_starts_that_come_back),
+        cmocka_unit_test(test_rates),       cmocka_unit_test(test_long),
+        cmocka_unit_test(test_constant),    cmocka_unit_test(test_drift_by_hand),
+        cmocka_unit_test(test_drift_rates), cmocka_unit_test(test_drift_of_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -125,9 +125,10 @@ static void test_first_rows(void **state)
     is(watch.rows[0].steps, 1.0);                                  /* there was no more */
     reads("step,seconds\n9,1\n10,1\n12,1\n13,1\n15,1\n", "csv");   /* 1 2 1 2: one, not 1.5 */
     is(watch.starts[0].base, 8.0);
-    /* Four starts of one step less than before: between them nothing is trained. */
-    reads("step,seconds\n30,1\n32,1\n20,1\n22,1\n10,1\n12,1\n5,1\n7,1\n", "csv");
+    /* Between the last row of a start and the first of the next nothing is trained. */
+    reads("step,seconds\n30,1\n32,1\n20,1\n10,1\n5,1\n", "csv");
     is(watch.rows[0].steps, 2.0);
+    is(watch.rows[4].steps, 2.0);
     reads(ROW("10:00:00", "10", "1000.0") ROW("10:00:10", "20", "1000.0")
               ROW("10:00:20", "30", "1000.0") "successfully loaded checkpoint from /c at iteration "
                                               "20\n" ROW("10:01:00", "20", "1000.0"),
@@ -173,10 +174,12 @@ static void test_pauses_that_do_not_fit(void **state)
     reads("[titan] 2026-11-03 10:00:00,000 - root - INFO - begun\n"
           "Finished loading the checkpoint in 7.0 seconds.\n"
           "[titan] 2026-11-03 10:00:05,000 - root - INFO - step: 10  loss: 1  tps: 4,096\n"
-          "[titan] 2026-11-03 10:01:25,000 - root - INFO - step: 20  loss: 1  tps: 4,096\n",
+          "[titan] 2026-11-03 10:01:25,000 - root - INFO - step: 20  loss: 1  tps: 4,096\n"
+          "[titan] 2026-11-03 10:03:05,000 - root - INFO - step: 30  loss: 1  tps: 4,096\n",
           "torchtitan");
     is(watch.rows[0].inside_s, 0.0);
-    is(goodput.wall_s, 160.0); /* from the first step's begin, which is before the first line */
+    is(goodput.other_s, 20.0);
+    is(goodput.wall_s, 260.0); /* from the first step's begin, which is before the first line */
 }
 
 /* A first step that is faster than the others, and stamps that leave no room before it. */

@@ -11,7 +11,7 @@ static bool walked(const struct search *s, const struct plan_layout *own)
 {
     struct configuration c;
     plan_layout_apply(s->base, own, &c);
-    return own->recompute == RECOMPUTE_NONE || ladder_frees(&c, own->recompute);
+    return ladder_frees(&c, own->recompute);
 }
 
 /* The experts' share is of two keys. */

@@ -41,11 +41,8 @@ static void note_policies(const struct job_spec *job, struct search_weeks *out)
     const struct checkpoint_spec *save = &job->checkpoint;
     const enum save_rule rule = job_save_rule(save);
     const bool saves = rule != SAVE_nothing;
-    double stall_s = 0.0;
-    for (unsigned i = 0; i < save->plan.level_count; i++)
-        stall_s += save->plan.levels[i].stall_s / (double)save->plan.levels[i].every;
     out->interval_s = saves && save->interval_steps == 0 ? save->interval_s : NAN;
-    out->stall_s = saves ? stall_s : NAN;
+    out->stall_s = saves ? save->plan.levels[0].stall_s : NAN; /* the others do not block */
     out->interval_why = rule == SAVE_floor     ? "shortest that spares the drives"
                         : rule == SAVE_optimum ? "the optimum"
                         : rule == SAVE_played  ? "the best of those played"

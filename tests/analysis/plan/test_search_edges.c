@@ -50,6 +50,25 @@ static void what_a_step_breaks(void **state)
     scenario_destroy(scenario);
 }
 
+/* Money is of the whole training, so it needs tokens, and a price. */
+static void what_money_needs(void **state)
+{
+    struct scenario *scenario = space_read_priced(0);
+    struct configuration c = scenario->configuration;
+    const struct search_terms money = {.budget_usd = 1e6}, cheap = {.best = BEST_COST};
+    struct error error = {""};
+    assert_true(search_terms_check(&money, &c, &error) && search_terms_check(&cheap, &c, &error));
+    c.training.tokens = 0.0;
+    assert_true(search_terms_check(&cheap, &c, &error));
+    assert_false(search_terms_check(&money, &c, &error));
+    assert_non_null(strstr(error.text, "--tokens"));
+    c.training.tokens = 1e12;
+    c.gpu.price_per_hour_usd = 0.0;
+    assert_false(search_terms_check(&money, &c, &error));
+    assert_non_null(strstr(error.text, "cost.gpu_hour"));
+    scenario_destroy(scenario);
+}
+
 static void what_each_objective_asks(void **state)
 {
     struct search_weeks weeks = {.tokens_per_s = 5.0};
@@ -98,6 +117,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_leader_breaks), cmocka_unit_test(what_a_step_breaks),
-        cmocka_unit_test(what_each_objective_asks), cmocka_unit_test(two_plays_in_pairs)};
+        cmocka_unit_test(what_money_needs), cmocka_unit_test(what_each_objective_asks),
+        cmocka_unit_test(two_plays_in_pairs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 
 #include "analysis/plan/search/search_weeks.h"
 #include "analysis/plan/search/search_why.h"
+#include "analysis/record/evidence/model_error.h"
 #include "analysis/record/numbers/job_record.h"
 #include "sim/units.h"
 #include "tests/analysis/plan/search_spaces.h"
@@ -56,6 +57,26 @@ static struct search *search_for(const struct scenario *scenario,
     return search;
 }
 
+/* Four of five steps lie within 1.2816 standard deviations of the first; the second is as
+ * fast with the error of the pair and that of the weeks, which are independent. */
+static void check_errors(const struct search *s)
+{
+    const struct search_leader *a = &s->leaders[0], *b = &s->leaders[1];
+    struct configuration x, y;
+    double error;
+    plan_layout_apply(s->base, &a->row->layout, &x);
+    plan_layout_apply(s->base, &b->row->layout, &y);
+    const struct model_error of_a = model_error_of(&residues_shipped, &x, NULL),
+                             of_b = model_error_of(&residues_shipped, &y, NULL);
+    assert_true(fabs(log(a->p90_s / a->step_s) - 1.2815515655446 * of_a.log_spread) < 1e-9);
+    assert_true(fabs(log(a->p10_s / a->step_s) + 1.2815515655446 * of_a.log_spread) < 1e-9);
+    const double slower = search_weeks_log_ratio(a->weeks, b->weeks, &error);
+    const double pair = fmax(of_a.pair_log_spread, of_b.pair_log_spread);
+    const double spread = sqrt(pair * pair + error * error);
+    assert_true(error > 0.0 && pair > 0.0);
+    assert_true(fabs(b->as_fast_probability - 0.5 * erfc(slower / spread / sqrt(2.0))) < 1e-9);
+}
+
 static void weeks_are_those_of_a_run(void **state)
 {
     struct scenario *scenario = read_failing(1);
@@ -87,12 +108,80 @@ static void weeks_are_those_of_a_run(void **state)
     const double step_tokens = configuration_tokens(&own->configuration);
     const double trained = ceil(40e9 / step_tokens) * step_tokens;
     assert_true(fabs(first->training_s - trained / first->weeks->tokens_per_s) <= 1e-6);
+    const double trained_usd = trained / 1e9 * first->weeks->usd_per_1e9_tokens;
+    assert_true(trained_usd > 0.0 && fabs(first->training_usd / trained_usd - 1.0) < 1e-12);
+    check_errors(s);
     assert_true(first->weeks->goodput_ratio < 1.0 && first->weeks->goodput_ratio > 0.3);
     assert_true(first->weeks->low_ratio <= first->weeks->goodput_ratio);
     assert_true(first->weeks->tokens_per_s <= first->tokens_per_s);
     scenario_destroy(own);
     search_destroy(s);
     scenario_destroy(scenario);
+}
+
+static struct scenario *read_saves(const char *checkpoint, const char *more)
+{
+    char text[1024];
+    const char *batch = strstr(space_texts[1], "global_batch");
+    snprintf(text, sizeof text,
+             "%.*stokens: 1B, %srun: {duration: 2d}\n"
+             "failures: [{cause: GPU, unit: gpu, mtbf: 8d}]\ncheckpoint: {%s}\n%s",
+             (int)(batch - space_texts[1]), space_texts[1], batch, checkpoint, more);
+    return space_read(text);
+}
+
+static struct search_weeks weeks_of(struct arena *arena, const struct scenario *s,
+                                    const struct plan_layout *layout)
+{
+    const struct search_weeks_wish wish = {.scenario = s, .seeds = 1};
+    struct search_weeks weeks;
+    struct error error = {""};
+    if (!search_weeks_play(arena, &wish, layout, &weeks, &error))
+        fail_msg("%s", error.text);
+    return weeks;
+}
+
+/* The sum of what its levels block, each as often as it is written; an interval in steps is none in
+ * seconds; and one card that is slow does not belong to a layout. */
+static void what_is_told_of_saves(void **state)
+{
+    struct arena *arena = arena_create();
+    struct scenario *usual = read_saves("policy: multi-level, second_every: 5, third_every: 3", "");
+    struct search *s = search_for(usual, NULL, (struct search_terms){.best = BEST_STEP}, 1);
+    const struct plan_layout *layout = &s->leaders[0].row->layout;
+    const struct search_weeks timed = weeks_of(arena, usual, layout);
+    const char *sets[PLAN_KEY_COUNT];
+    const struct scenario_options how = {
+        .sets = sets, .set_count = plan_layout_sets(arena, s->base, layout, sets)};
+    struct error error;
+    struct job_spec job;
+    double stall_s = 0.0;
+    struct scenario *own =
+        scenario_read("own", usual->file.text, usual->file.text_bytes, &how, &error);
+    assert_true(own != NULL && own->diagnostics.error_count == 0);
+    struct condition_table *conditions = condition_create(&own->configuration, &error);
+    assert_non_null(conditions);
+    scenario_job(own, conditions, NULL, &job);
+    for (unsigned i = 0; i < job.checkpoint.plan.level_count; i++) {
+        const struct checkpoint_level *level = &job.checkpoint.plan.levels[i];
+        stall_s += level->stall_s / (double)level->every;
+    }
+    assert_true(stall_s > 0.0 && fabs(timed.stall_s / stall_s - 1.0) < 1e-9);
+    assert_true(timed.interval_s > 0.0);
+    condition_destroy(conditions);
+    scenario_destroy(own);
+    struct scenario *counted = read_saves("policy: sync, interval_steps: 50", "");
+    struct scenario *slow = read_saves("policy: sync, interval_steps: 50",
+                                       "perturbations: {stragglers: [{gpu: 1, speed: 50%}]}\n");
+    const struct search_weeks even = weeks_of(arena, counted, layout);
+    const struct search_weeks uneven = weeks_of(arena, slow, layout);
+    assert_true(isnan(even.interval_s) && even.stall_s > 0.0);
+    assert_true(even.rates[0] == uneven.rates[0] && even.rates[0] > 0.0);
+    scenario_destroy(slow);
+    scenario_destroy(counted);
+    search_destroy(s);
+    scenario_destroy(usual);
+    arena_destroy(arena);
 }
 
 /* The same seeds as `run` plays them: their time until the work was done, and their tokens. */
@@ -278,6 +367,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weeks_are_those_of_a_run),
+        cmocka_unit_test(what_is_told_of_saves),
         cmocka_unit_test(the_time_behind_the_end_is_not_counted),
         cmocka_unit_test(what_keeps_nothing_is_soon_known),
         cmocka_unit_test(the_best_keeps_most_of_all),

@@ -179,15 +179,15 @@ static int by_asked(const void *a, const void *b)
     return (x->asked > y->asked) - (x->asked < y->asked);
 }
 
-/* The least that lets in the share asked for; 0 of none. */
-static double least_of(struct asking *all, size_t count)
+/* The least that lets in a share of at most 1; 0 of none. */
+static double least_of(struct asking *all, size_t count, double share)
 {
     double whole = 0.0, inside = 0.0;
     size_t at = 0;
     qsort(all, count, sizeof *all, by_asked);
     for (size_t i = 0; i < count; i++)
         whole += all[i].weight;
-    while (at < count && inside + all[at].weight < probability * whole)
+    while (at + 1 < count && inside + all[at].weight < share * whole * (1.0 - rounding))
         inside += all[at++].weight;
     return count > 0 ? all[at].asked * (1.0 + rounding) : 0.0;
 }
@@ -196,6 +196,26 @@ static double least_of(struct asking *all, size_t count)
 static double asked_variance(const struct spread_row *row)
 {
     return fmax(pow(row->log_error / half_width, 2) - pow(row->figure_spread, 2), 0.0);
+}
+
+/* A new source lies within the share p of n others with probability p n / (n + 1) in the mean, if
+ * all are drawn alike: so this share of them makes it `probability` (split conformal prediction;
+ * Lei et al. 2018, theorem 2). */
+static double share_for_another(size_t sources)
+{
+    return fmin(probability * (1.0 + 1.0 / (double)sources), 1.0);
+}
+
+static size_t sources_of(const struct plain_rows *all)
+{
+    size_t sources = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        size_t first = 0;
+        while (all->rows[first]->key[SPREAD_SOURCE] != all->rows[i]->key[SPREAD_SOURCE])
+            first++;
+        sources += first == i;
+    }
+    return sources;
 }
 
 static double least_factor(struct arena *arena, const struct spread *s,
@@ -209,7 +229,7 @@ static double least_factor(struct arena *arena, const struct spread *s,
             n += same_group(all->rows[k], row);
         asking[i] = (struct asking){sqrt(asked_variance(row)) / base, 1.0 / n};
     }
-    return least_of(asking, all->count);
+    return least_of(asking, all->count, share_for_another(sources_of(all)));
 }
 
 /* Of this class alone: a row of several asks for the sum. */
@@ -240,7 +260,8 @@ static double class_spread(struct arena *arena, const struct spread *s,
         by_source[taken] = (struct asking){asked, 1.0 / n};
         by_row[taken++] = (struct asking){asked, 1.0};
     }
-    return sqrt(fmax(least_of(by_source, taken), least_of(by_row, taken)));
+    return sqrt(
+        fmax(least_of(by_source, taken, probability), least_of(by_row, taken, probability)));
 }
 
 bool spread_estimate(struct arena *arena, const struct spread_row *rows, size_t count,

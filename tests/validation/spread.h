@@ -5,12 +5,12 @@
  * rows of a source at one nearness share; shifts scatter the more, the less is known. Deviations of
  * shifts come from the mean size of robust medians, drawn towards that of all (few sources show
  * each), and no nearness is narrower than a nearer one. One factor on all then makes intervals hold
- * their share of the rows, for tails are heavier than a normal's; each source counts the same
- * there, in each way of leaving out. All of it is of rows of no class (enum error_class): dense
- * models, by a framework that is measured and not PyTorch's own, on cards of a measured generation.
- * What rows of one class alone need in addition is found by the share that is let in, of sources
- * and of rows, the wider of both; a framework that is not measured may be PyTorch's
- * own, so its class is not narrower. */
+ * their share of the rows of one more source, for tails are heavier than a normal's and sources are
+ * few; each counts the same there, in each way of leaving out. All of it is of rows of no class
+ * (enum error_class): dense models, by a framework that is measured and not PyTorch's own, on cards
+ * of a measured generation. What rows of one class alone need in addition is found by the share
+ * that is let in, of sources and of rows, the wider of both; a framework that is not measured may
+ * be PyTorch's own, so its class is not narrower. */
 #ifndef ORRERY_TESTS_SPREAD_H
 #define ORRERY_TESTS_SPREAD_H
 

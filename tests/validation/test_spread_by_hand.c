@@ -117,15 +117,25 @@ static void test_no_nearness_is_narrower_than_a_nearer_one(void **state)
     is(s.between[NEAR_NOTHING] / mean_size(), (1.0 + drawn) / 3);
 }
 
-/* Five sources: 80 % are four of them, so the fourth rules; beside what the figures tell. */
+/* Of n + 1 sources 80 % are let in, one of which is yet to come: of nine the eighth rules, of ten
+ * and of four (or fewer) the next to that; beside what the figures tell. A source that was left out
+ * in two ways is one. */
 static void test_the_share_that_is_let_in(void **state)
 {
-    for (unsigned figures = 0; figures < 2; figures++) {
-        for (unsigned i = 0; i < 5; i++)
-            add(i, NEAR_RUN, 0.1 * (i + 1))->figure_spread = figures ? 0.1 : 0.0;
-        const double whole = 0.4 / half_width;
-        is(estimate().own[NEAR_RUN], sqrt(whole * whole - (figures ? 0.01 : 0.0)));
-    }
+    static const struct {
+        unsigned sources, rules;
+    } cases[] = {{9, 8}, {10, 9}, {14, 12}, {4, 4}, {3, 3}, {1, 1}};
+    for (unsigned k = 0; k < sizeof cases / sizeof *cases; k++)
+        for (unsigned ways = 1; ways <= 2; ways++)
+            for (unsigned figures = 0; figures < 2; figures++) {
+                for (unsigned i = 0; i < cases[k].sources * ways; i++) {
+                    struct spread_row *row = add(i / ways, NEAR_RUN, 0.1 * (i / ways + 1));
+                    row->figure_spread = figures ? 0.05 : 0.0;
+                    row->way = i % ways;
+                }
+                const double whole = 0.1 * cases[k].rules / half_width;
+                is(estimate().own[NEAR_RUN], sqrt(whole * whole - (figures ? 0.0025 : 0.0)));
+            }
 }
 
 /* Rows of a class, beside a plain one whose interval is .1 wide: by the share, 80 % of its sources;

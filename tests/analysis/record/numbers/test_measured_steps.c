@@ -89,7 +89,7 @@ static void check_against_sum_of(const double *measured_s, unsigned count, const
         other[k] = by_hand(arena, s, others[of[k]]);
         measured[k] = (struct measured_step){&other[k], measured_s[k]};
     }
-    other[0].own.log_spread = nearest;
+    other[count / 2].own.log_spread = nearest; /* whichever it is */
     measured_steps_apply(measured, count, &step, &shift);
     for (unsigned i = 0; i < DRAWS; i++) {
         const double at = step.draws[i].log_step;

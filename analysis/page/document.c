@@ -152,12 +152,19 @@ static void write_palette(FILE *out)
 
 #define COUNT(array) (unsigned)(sizeof(array) / sizeof(array)[0])
 
-static bool write_run(struct query *query, const char *name, FILE *out, struct error *error)
+void document_head(FILE *out, const char *name, const char *kind, bool complete)
 {
     fputs("{\"schema\":\"orrery.replay/1\",\"version\":\"" ORRERY_VERSION "\",\"file\":", out);
     words_text(out, name, (unsigned)strlen(name));
-    fputs(query_complete(query) ? ",\"complete\":true" : ",\"complete\":false", out);
+    if (kind != NULL)
+        fprintf(out, ",\"kind\":\"%s\"", kind);
+    fputs(complete ? ",\"complete\":true" : ",\"complete\":false", out);
     write_palette(out);
+}
+
+static bool write_run(struct query *query, const char *name, FILE *out, struct error *error)
+{
+    document_head(out, name, NULL, query_complete(query));
     const bool good = write_sections(query, run_sections, COUNT(run_sections), out, error);
     fputc('}', out);
     return good;

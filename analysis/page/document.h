@@ -28,6 +28,9 @@ struct document_ask {
     enum document_kind kind;
     struct slices_ask slices; /* of DOCUMENT_SLICES; its window of DOCUMENT_SAVES */
 };
+/* The head of any document about a file, left open: `kind` is what the page takes it for, "plan" or
+ * "study"; NULL: a run. */
+void document_head(FILE *out, const char *name, const char *kind, bool complete);
 /* `name`: of the file, for the page. False with a sentence; what was written by then is no
  * document. Errors of the stream stay in it. */
 bool document_write(struct query *query, const char *name, const struct document_ask *ask,

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/page/document.h"
 #include "analysis/page/packed.h"
 #include "analysis/page/page_html.h"
 #include "sim/check.h"
@@ -29,6 +28,17 @@ static const char *write_head(FILE *out)
     return data + strlen(mark);
 }
 
+bool page_document(const struct page_run *run, const struct document_ask *ask, FILE *out,
+                   struct error *error)
+{
+    if (run->many == NULL)
+        return document_write(run->query, run->name, ask, out, error);
+    if (ask->kind != DOCUMENT_RUN)
+        return error_set(error, "this is no run: a search or a study has one document");
+    fputs(run->many, out);
+    return true;
+}
+
 static bool write_runs(const struct page_run *runs, unsigned count, FILE *out, struct error *error)
 {
     bool good = true;
@@ -36,7 +46,10 @@ static bool write_runs(const struct page_run *runs, unsigned count, FILE *out, s
     for (unsigned i = 0; good && i < count; i++) {
         if (i > 0)
             fputc(',', out);
-        good = document_write_whole(runs[i].query, runs[i].name, out, error);
+        if (runs[i].many != NULL)
+            fprintf(out, "{\"run\":%s}", runs[i].many);
+        else
+            good = document_write_whole(runs[i].query, runs[i].name, out, error);
     }
     fputs("]}", out);
     return good;

@@ -144,7 +144,7 @@ static enum request_status make(struct server *server, const struct request *req
         page_write(server->asked, out);
     } else {
         query_limit(run->query, QUERY_SECONDS);
-        good = document_write(run->query, run->name, &request->ask, out, &error);
+        good = page_document(run, &request->ask, out, &error);
     }
     good = fclose(out) == 0 && good;
     if (good)

@@ -9,15 +9,30 @@
 #define ORRERY_ANALYSIS_COMMAND_PLAN_PLAN_DIARY_H
 
 #include "analysis/command/plan/plan_arguments.h"
+#include "analysis/command/plan/plan_line.h"
 #include "analysis/output/terminal/shard.h"
 #include "analysis/plan/search/search.h"
 
+/* A search that is over, as it is told; all of it is borrowed. */
+struct plan_seen {
+    const struct search *search;
+    const struct scenario *scenario;
+    const char *label; /* of several machines: the values that were varied; "": one */
+    size_t machines;   /* that are looked at in all */
+    struct plan_line line;
+};
+/* Who looks at each search, in the order of the machines; `look` NULL: nobody. */
+struct plan_sight {
+    void (*look)(void *context, const struct plan_seen *seen);
+    void *context;
+};
 /* Which part of a plan this process has, and on what it stands. */
 struct plan_work {
     struct shard shard;           /* count 0: all of it */
     bool rank;                    /* one of mpirun's: goes on where it was unasked, says nothing */
     const char *const *databases; /* of other shards, or of the whole, to be read */
     unsigned database_count;
+    struct plan_sight sight;
 };
 struct plan_diary;
 /* EXIT_OK with a diary (to be closed), or NULL where the line wants none; else the exit code, the

@@ -160,11 +160,11 @@ static const char *why_not_whole(const struct plan_held *held)
     return held->complete ? NULL : "this plan was stopped: go on with 'orrery plan --resume'";
 }
 
-int plan_join_report(const struct arguments *line, const char *path, bool json,
-                     struct session *session)
+static int tell_file(const struct arguments *line, const char *path, bool json,
+                     const struct plan_sight *sight, struct session *session)
 {
     struct arena *arena = arena_create();
-    const struct plan_work work = {.databases = &path, .database_count = 1};
+    const struct plan_work work = {.databases = &path, .database_count = 1, .sight = *sight};
     const struct plan_output to = {.json = json};
     struct plan_held held;
     struct error error = {""};
@@ -174,4 +174,17 @@ int plan_join_report(const struct arguments *line, const char *path, bool json,
                                  : tell_whole(line, &to, session, &held, &work);
     arena_destroy(arena);
     return code;
+}
+
+int plan_join_report(const struct arguments *line, const char *path, bool json,
+                     struct session *session)
+{
+    return tell_file(line, path, json, &(struct plan_sight){NULL, NULL}, session);
+}
+
+int plan_join_look(const struct arguments *line, const char *path, const struct plan_sight *sight,
+                   struct session *session)
+{
+    const int code = tell_file(line, path, true, sight, session);
+    return code == EXIT_OK || code == EXIT_NOTHING_FITS ? EXIT_OK : EXIT_TROUBLE;
 }

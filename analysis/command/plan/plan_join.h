@@ -15,5 +15,9 @@ int plan_join(const struct arguments *line, const struct plan_output *to, struct
 /* What `plan` printed, from the database of the whole, for a line of `report`. */
 int plan_join_report(const struct arguments *line, const char *path, bool json,
                      struct session *session);
+/* The same as JSON, and `sight` sees each search of it: for a line of `replay`. EXIT_OK also where
+ * nothing fits; else EXIT_TROUBLE, and what went wrong is told. */
+int plan_join_look(const struct arguments *line, const char *path, const struct plan_sight *sight,
+                   struct session *session);
 
 #endif

@@ -68,17 +68,36 @@ static const char *set_point(struct arena *arena, const struct grid *grid, size_
     return label;
 }
 
+struct grid_search { /* how each machine is searched, and of how many */
+    plan_read_fn *read;
+    const struct search_question *question;
+    struct plan_diary *diary;
+    const struct plan_sight *sight;
+    size_t machines;
+};
+
+static void show(struct arena *arena, const struct grid_search *how, const struct plan_seen *seen,
+                 const struct plan_arguments *point)
+{
+    struct plan_seen whole = *seen;
+    if (how->sight->look == NULL)
+        return;
+    whole.machines = how->machines;
+    whole.line = plan_line_of(arena, point, seen->scenario);
+    how->sight->look(how->sight->context, &whole);
+}
+
 /* One that has too many GPUs is read, and not searched. */
 static int search_point(struct arena *arena, const struct plan_arguments *a,
-                        struct session *session, plan_read_fn *read, struct search_question *all,
-                        struct search_machine *out)
+                        struct session *session, const struct grid_search *how,
+                        struct search_question *all, struct search_machine *out)
 {
     struct scenario *scenario = NULL;
     struct search *search = NULL;
     struct search_weeks_wish wish;
     struct search_question question = *all;
     struct error error = {""};
-    int code = read(a, session, &scenario);
+    int code = how->read(a, session, &scenario);
     if (code != EXIT_OK)
         return code;
     question.base = &scenario->configuration;
@@ -97,6 +116,7 @@ static int search_point(struct arena *arena, const struct plan_arguments *a,
     } else if (!out->too_many) {
         plan_fitting_apply(scenario, search, NULL);
         plan_figures_apply(scenario, search, NULL);
+        show(arena, how, &(struct plan_seen){search, scenario, out->label, 0, {NULL, NULL}}, a);
         search_machine_keep(arena, out, search);
         search_power_more(arena, search, &out->more);
         if (a->output.pareto) {
@@ -154,12 +174,6 @@ static int vary_size(struct arena *arena, struct plan_arguments *a, struct sessi
     return EXIT_OK;
 }
 
-struct grid_search { /* how each machine is searched */
-    plan_read_fn *read;
-    const struct search_question *question;
-    struct plan_diary *diary;
-};
-
 static int search_grid(struct arena *arena, const struct plan_arguments *arguments,
                        struct session *session, const struct grid_search *how,
                        const struct grid *grid, struct search_machines *out)
@@ -175,7 +189,7 @@ static int search_grid(struct arena *arena, const struct plan_arguments *argumen
         *point = *arguments;
         machine->label = set_point(arena, grid, place, point);
         if (plan_diary_machine(how->diary, place, grid->points, machine->label, &asked))
-            code = search_point(arena, point, session, how->read, &asked, machine);
+            code = search_point(arena, point, session, how, &asked, machine);
         out->question.terms = asked.terms;
         progress_tell(&progress, (double)out->count / (double)grid->points, "plan");
     }
@@ -192,7 +206,7 @@ static bool any_found(const struct search_machines *machines)
 }
 
 static int plan_all(struct arena *arena, struct plan_arguments *a, struct session *session,
-                    const struct grid_search *how)
+                    struct grid_search *how)
 {
     struct grid grid;
     struct error error = {""};
@@ -203,6 +217,7 @@ static int plan_all(struct arena *arena, struct plan_arguments *a, struct sessio
         fprintf(session->notes, "orrery plan: --vary: %s\n", error.text);
         return EXIT_USAGE;
     }
+    how->machines = grid.points;
     struct search_machines machines = {.question = *how->question,
                                        .rows =
                                            ARENA_ARRAY(arena, struct search_machine, grid.points),
@@ -223,12 +238,13 @@ static int plan_all(struct arena *arena, struct plan_arguments *a, struct sessio
 
 int plan_machines(const struct plan_arguments *arguments, struct session *session,
                   plan_read_fn *read, const struct search_question *question,
-                  struct plan_diary *diary)
+                  struct plan_diary *diary, const struct plan_sight *sight)
 {
     struct arena *arena = arena_create();
     struct plan_arguments *own = ARENA_NEW(arena, struct plan_arguments);
     *own = *arguments;
-    const int code = plan_all(arena, own, session, &(struct grid_search){read, question, diary});
+    struct grid_search how = {read, question, diary, sight, 0};
+    const int code = plan_all(arena, own, session, &how);
     arena_destroy(arena);
     return code;
 }

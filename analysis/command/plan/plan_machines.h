@@ -15,9 +15,10 @@ typedef int plan_read_fn(const struct plan_arguments *arguments, struct session 
 /* Does the line ask for every size up to --most-gpus? */
 bool plan_machines_sized(const struct plan_arguments *arguments);
 /* Searches a machine for each point of the grid, as `question` says (its base is each point's), and
- * prints them all, unless the diary (or NULL) is of a shard. The exit code. */
+ * prints them all, unless the diary (or NULL) is of a shard; `sight` looks at each. The exit
+ * code. */
 int plan_machines(const struct plan_arguments *arguments, struct session *session,
                   plan_read_fn *read, const struct search_question *question,
-                  struct plan_diary *diary);
+                  struct plan_diary *diary, const struct plan_sight *sight);
 
 #endif

@@ -11,6 +11,7 @@
 #include "analysis/command/plan/plan_fitting.h"
 #include "analysis/command/plan/plan_held.h"
 #include "analysis/command/plan/plan_larger.h"
+#include "analysis/command/plan/plan_line.h"
 #include "analysis/command/plan/plan_machines.h"
 #include "analysis/command/plan/plan_measured.h"
 #include "analysis/command/plan/plan_weeks.h"
@@ -19,7 +20,6 @@
 #include "analysis/exchange/launch/launch.h"
 #include "analysis/output/terminal/progress.h"
 #include "analysis/output/text/format.h"
-#include "analysis/output/text/shell.h"
 #include "analysis/plan/search/search_lead.h"
 #include "analysis/plan/search/search_own.h"
 #include "analysis/plan/search/search_power.h"
@@ -180,45 +180,20 @@ static int print_launch(const struct plan_command *p)
     return text.refused ? EXIT_REJECTED : EXIT_OK;
 }
 
-static bool ends_line(const char *text)
-{
-    return text[0] != '\0' && text[strlen(text) - 1] == '\n';
-}
-
-/* A database of its own: by the name of the scenario, and the layout. */
-static const char *database_of(const struct plan_command *p, const struct plan_layout *l)
-{
-    char *name = arena_text(p->arena, p->scenario->name);
-    for (char *c = name; *c != '\0'; c++)
-        if (strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._", *c) == NULL)
-            *c = '-';
-    return arena_format(
-        p->arena,
-        "%.80s-tp%" PRIu32 "-pp%" PRIu32 "-cp%" PRIu32 "%s-vpp%" PRIu32 "-mb%" PRIu32 ".db", name,
-        l->tp, l->pp, l->cp, l->ep > 1 ? arena_format(p->arena, "-ep%" PRIu32, l->ep) : "", l->vpp,
-        l->microbatch);
-}
-
 /* The command that plays the first leader. */
-static const char *run_line(const struct plan_command *p)
+static const char *run_line(const struct plan_command *p, const struct plan_line *line)
 {
-    const struct plan_arguments *a = p->arguments;
-    const struct search *s = p->search;
-    const bool text = a->line.positional_count == 0 || strcmp(a->line.positional[0], "-") == 0;
-    if (s->leader_count == 0)
-        return "";
-    const struct plan_layout *l = &s->leaders[0].row->layout;
-    const char *line = arena_format(p->arena, "orrery run %s",
-                                    text ? "-" : shell_word(p->arena, a->line.positional[0]));
-    for (unsigned i = 0; i < a->scenario.sets.count; i++)
-        line = arena_format(p->arena, "%s --set %s", line,
-                            shell_word(p->arena, a->scenario.sets.words[i]));
-    line = arena_format(p->arena, "%s %s --db %s", line,
-                        report_plan_sets(p->arena, &p->scenario->configuration, l),
-                        shell_word(p->arena, database_of(p, l)));
-    return text ? arena_format(p->arena, "%s <<'END'\n%s%sEND", line, p->scenario->file.text,
-                               ends_line(p->scenario->file.text) ? "" : "\n")
-                : line;
+    return p->search->leader_count == 0
+               ? ""
+               : plan_line_run(p->arena, line, p->scenario, &p->search->leaders[0].row->layout);
+}
+
+/* To whom it shows the search, if anybody. */
+static void show(const struct plan_command *p, const struct plan_line *line)
+{
+    const struct plan_sight *sight = &p->work->sight;
+    if (sight->look != NULL)
+        sight->look(sight->context, &(struct plan_seen){p->search, p->scenario, "", 1, *line});
 }
 
 static int tell(struct plan_command *p, const struct search_wish *wish, double seconds)
@@ -259,6 +234,8 @@ static int tell(struct plan_command *p, const struct search_wish *wish, double s
     }
     if (a->output.has_launch && !a->output.json)
         return print_launch(p);
+    const struct plan_line line = plan_line_of(p->arena, a, p->scenario);
+    show(p, &line);
     struct plan_told told = {.scenario = p->scenario,
                              .search = p->search,
                              .own = &own,
@@ -269,7 +246,7 @@ static int tell(struct plan_command *p, const struct search_wish *wish, double s
                              .more = &more,
                              .larger = &larger,
                              .shift = &shift,
-                             .line = run_line(p),
+                             .line = run_line(p, &line),
                              .seconds = seconds};
     struct launch_text text = {0};
     if (a->output.json && p->search->leader_count > 0) {
@@ -298,6 +275,13 @@ static int tell_shard(const struct plan_command *p)
     return EXIT_OK;
 }
 
+/* Who only looks has nothing that an interrupt could cost. */
+static void soften(const struct plan_command *p)
+{
+    if (p->work->sight.look == NULL)
+        session_soften(p->session);
+}
+
 static int vary_machines(struct plan_command *p, struct search_question question)
 {
     const struct plan_arguments *a = p->arguments;
@@ -308,10 +292,11 @@ static int vary_machines(struct plan_command *p, struct search_question question
                      "machine: leave out --vary, and give --gpus");
     question.told = NULL;
     question.leaders = MACHINE_LEADERS;
-    session_soften(p->session);
+    soften(p);
     int code = plan_diary_open(p->given, p->session, p->work, &p->diary);
-    code =
-        code == EXIT_OK ? plan_machines(a, p->session, plan_run_read, &question, p->diary) : code;
+    code = code == EXIT_OK
+               ? plan_machines(a, p->session, plan_run_read, &question, p->diary, &p->work->sight)
+               : code;
     return code == EXIT_OK && plan_diary_partial(p->diary) ? tell_shard(p) : code;
 }
 
@@ -356,7 +341,7 @@ static int plan(struct plan_command *p)
     if (code != EXIT_OK)
         return code;
     plan_diary_machine(p->diary, 0, 1, "", &question);
-    session_soften(p->session);
+    soften(p);
     progress_begin(&p->progress, p->session->notes);
     const bool good = search_run(&question, &p->search, &error);
     const double seconds = progress_seconds(&p->progress);

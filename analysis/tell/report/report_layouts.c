@@ -276,3 +276,41 @@ void report_power_facts(struct fact *in, const struct search_terms *terms,
     set_power(shown, terms, power);
     set_power(document_object(in, "power"), terms, power);
 }
+
+const char *const report_fate_words[FATE_COUNT] = {
+    [FATE_OPEN] = "were not looked at",
+    [FATE_RULE] = "break a rule (--why names it)",
+    [FATE_MEMORY] = "hold more state and activations than the card, whatever is recomputed",
+    [FATE_HEADROOM] =
+        "would leave less of the card free than --headroom asks, whatever is recomputed",
+    [FATE_DEADLINE] = "miss the deadline: timed, or by their kernels alone",
+    [FATE_BUDGET] = "exceed the budget: timed, or by their kernels alone",
+    [FATE_POWER] = "were timed, and draw more at the wall than --power allows",
+    [FATE_BOUND] = "cannot be as fast: their passes alone take longer",
+    [FATE_TIMED] = "were timed, and are slower",
+    [FATE_LEDGER] = "would be as fast, and do not fit",
+    [FATE_LEADER] = "lead",
+};
+const char report_tried_again[] = "hold more, and were tried again with more recomputation";
+
+static void show_fate(struct fact *array, uint64_t count, const char *what)
+{
+    if (count == 0)
+        return;
+    struct fact *o = document_object(array, NULL);
+    document_count(o, ".count", count);
+    document_word(o, ".what", what);
+}
+
+void report_fates_shown(struct fact *in, const struct search *search)
+{
+    static const enum search_fate order[] = {FATE_RULE,     FATE_MEMORY, FATE_HEADROOM, FATE_OPEN,
+                                             FATE_DEADLINE, FATE_BUDGET, FATE_POWER,    FATE_BOUND,
+                                             FATE_TIMED,    FATE_LEDGER, FATE_LEADER};
+    struct fact *o = document_array(in, ".fates");
+    for (unsigned i = 0; i < sizeof order / sizeof order[0]; i++) {
+        if (order[i] == FATE_OPEN)
+            show_fate(o, search->counts.considered - search->row_count, report_tried_again);
+        show_fate(o, search->counts.fates[order[i]], report_fate_words[order[i]]);
+    }
+}

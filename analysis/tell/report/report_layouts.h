@@ -1,5 +1,5 @@
-/* report_layouts.h - layouts as facts, in a table, and one in words; what they use of a limit of
- * power. */
+/* report_layouts.h - layouts as facts, in a table, and one in words; what became of those
+ * of a search; what they use of a limit of power. */
 #ifndef ORRERY_ANALYSIS_TELL_REPORT_REPORT_LAYOUTS_H
 #define ORRERY_ANALYSIS_TELL_REPORT_REPORT_LAYOUTS_H
 
@@ -103,5 +103,11 @@ void report_power_facts(struct fact *in, const struct search_terms *terms,
     "{else}{if smallest_w}  power     {.would_w} at the wall, rounded up, would do{if .of_played}" \
     ", or less: not all were played op by op{else}, and no less{end}; the limit is {limit_w}"      \
     "{if .near_w}, and this one draws {.near_w}{end}\n{end}{end}{end}"
+/* What became of the layouts of a fate, said behind their number: "lead"; and of those that the
+ * search came back to. */
+extern const char *const report_fate_words[FATE_COUNT];
+extern const char report_tried_again[];
+/* `.fates` of a plan: those that any layout met, with their numbers, which sum to all layouts. */
+void report_fates_shown(struct fact *in, const struct search *search);
 
 #endif

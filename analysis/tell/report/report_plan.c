@@ -153,36 +153,6 @@ static void set_head(struct fact *o, const struct search *search)
     document_real(o, ".deadline_s", IN_SECONDS, search->question.terms.deadline_s);
 }
 
-static void show_fate(struct fact *array, uint64_t count, const char *what)
-{
-    if (count == 0)
-        return;
-    struct fact *o = document_object(array, NULL);
-    document_count(o, ".count", count);
-    document_word(o, ".what", what);
-}
-
-static void show_fates(struct fact *in, const struct search *search)
-{
-    const uint32_t *fates = search->counts.fates;
-    struct fact *o = document_array(in, ".fates");
-    show_fate(o, fates[FATE_RULE], "break a rule (--why names it)");
-    show_fate(o, fates[FATE_MEMORY],
-              "hold more state and activations than the card, whatever is recomputed");
-    show_fate(o, fates[FATE_HEADROOM],
-              "would leave less of the card free than --headroom asks, whatever is recomputed");
-    show_fate(o, search->counts.considered - search->row_count,
-              "hold more, and were tried again with more recomputation");
-    show_fate(o, fates[FATE_OPEN], "were not looked at");
-    show_fate(o, fates[FATE_DEADLINE], "miss the deadline: timed, or by their kernels alone");
-    show_fate(o, fates[FATE_BUDGET], "exceed the budget: timed, or by their kernels alone");
-    show_fate(o, fates[FATE_POWER], "were timed, and draw more at the wall than --power allows");
-    show_fate(o, fates[FATE_BOUND], "cannot be as fast: their passes alone take longer");
-    show_fate(o, fates[FATE_TIMED], "were timed, and are slower");
-    show_fate(o, fates[FATE_LEDGER], "would be as fast, and do not fit");
-    show_fate(o, fates[FATE_LEADER], "lead");
-}
-
 /* Leaders, the row `seen`, the row `own`. */
 static void show_leaders(struct fact *o, const struct plan_told *told)
 {
@@ -494,6 +464,6 @@ struct fact *report_plan(struct arena *arena, const struct plan_told *told)
     set_batch(o, told->batch);
     set_launch(o, told);
     report_why(o, s, told->why, told->why_text);
-    show_fates(o, s);
+    report_fates_shown(o, s);
     return o;
 }

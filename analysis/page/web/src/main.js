@@ -12,6 +12,7 @@ import { Pipeline } from "./pipeline.js";
 import { address, recall, runsOf } from "./link.js";
 import { load, open, post, server, settings } from "./source.js";
 import { Strike, strikeOf, strikeWords } from "./strike.js";
+import { views } from "./views.js";
 import { Wall } from "./wall.js";
 import { Badput, Ettr, Story, Strikes } from "./weeks.js";
 import { WhatIf } from "./whatif.js";
@@ -150,6 +151,16 @@ function lessonTab(runs) {
   return out;
 }
 
+// The tabs of a search or a study: its rows of the list of views.
+function manyTabs(many) {
+  const out = [];
+  for (const row of views.filter((one) => one.kind === many.kind)) {
+    const known = out.find((t) => t.name === row.tab) ?? out[out.push(tab(row.tab, row.title, 0, [], [], false)) - 1];
+    known.add(row.make(many, tell), null, true);
+  }
+  return out;
+}
+
 // Another run of a lesson, simulated by the server; what went wrong, or nothing.
 async function beside(run, sets) {
   try {
@@ -197,6 +208,7 @@ function mostWaited(run) {
 }
 
 function facts(run) {
+  if (run.kind) return run.facts();
   const r = run.run, out = [];
   if (r.model) out.push(`${r.model} on ${count(r.rank_count)} ${r.gpu}`, `TP ${r.tp} · PP ${r.pp} · DP ${r.dp}${r.cp > 1 ? ` · CP ${r.cp}` : ""}${r.ep > 1 ? ` · EP ${r.ep}` : ""}`, `${r.schedule}, ${r.sharding}`);
   if (r.step_s) out.push(`step ${time(r.step_s * 1e9)}`, `MFU ${percent(r.mfu_ratio)}`, `bubble ${percent(r.bubble_ratio)}`, ...mostWaited(run));
@@ -322,6 +334,7 @@ function closer(factor) {
 function key(e) {
   if (!state.current || e.target.closest?.("input:not(#scrub), textarea, select") || e.ctrlKey || e.metaKey || e.altKey) return;
   const { clock, view: v, parts } = state.current, wide = parts.find((p) => p.zoom), span = v.to - v.from;
+  if (clock.end <= 0 && !/^[1-9]$/.test(e.key)) return; // nothing to play: keys scroll the page
   const act = {
     " ": () => clock.play(!clock.playing), ArrowRight: () => clock.step(1), ArrowLeft: () => clock.step(-1), Home: () => clock.seek(0), End: () => clock.seek(clock.end),
     "+": () => clock.faster(2), "=": () => clock.faster(2), "-": () => clock.faster(0.5), "?": () => ($("keys").open ? $("keys").close() : $("keys").showModal()),
@@ -405,7 +418,7 @@ async function start() {
     show(recall(location.hash, state));
     if (gone) tell.trouble(lost);
   } catch (e) {
-    tell.trouble(`The run cannot be shown: ${e.message}`);
+    tell.trouble(`It cannot be shown: ${e.message}`);
     return;
   } finally {
     $("loading").hidden = true;
@@ -417,18 +430,22 @@ async function start() {
 function build(runs) {
   state.runs = runs;
   document.title = `${runs.map(named).join(" and ")} \u2013 Orrery`;
-  tellApart(runs);
+  if (!runs[0].kind) tellApart(runs);
   $("title").textContent = [...new Set(runs.map(named))].join("  |  ");
   $("facts").replaceChildren(...runs.map((r) => paragraph(`${r.letter ? `${r.letter}: ` : ""}${facts(r)}`, "", "span")));
   document.documentElement.style.setProperty("--accent", runs[0].palette.forward);
   $("tabs").replaceChildren();
   $("views").replaceChildren();
   state.current = null;
-  state.tabs = [...(runs.some((r) => r.lesson.length > 0) ? [lessonTab(runs)] : []), ...(runs.some((r) => r.wall_ns > 0) ? [weeksTab(runs)] : []),
-    ...(runs.some((r) => r.classes.length > 0) ? [stepTab(runs)] : []), ...(runs[0].live && runs[0].meta.text ? [(state.whatIf ??= whatIfTab(runs[0]))] : []), aboutTab(runs)];
+  state.tabs = runs[0].kind ? manyTabs(runs[0]) : runTabs(runs);
   tabs();
   for (const t of state.tabs) for (const part of t.parts) if (part.resize) part.layout = part.rows();
   for (const t of state.tabs) for (const part of t.parts) if (part.layout) part.canvas.style.height = `${Math.min(2400, part.layout.height)}px`;
+}
+
+function runTabs(runs) {
+  return [...(runs.some((r) => r.lesson.length > 0) ? [lessonTab(runs)] : []), ...(runs.some((r) => r.wall_ns > 0) ? [weeksTab(runs)] : []),
+    ...(runs.some((r) => r.classes.length > 0) ? [stepTab(runs)] : []), ...(runs[0].live && runs[0].meta.text ? [(state.whatIf ??= whatIfTab(runs[0]))] : []), aboutTab(runs)];
 }
 
 // For the tests: what is shown, as numbers.

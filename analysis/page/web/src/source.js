@@ -1,5 +1,6 @@
 // What the database says: embedded in the file, or asked of the server that sent it.
 import { grouped } from "./format.js";
+import { kinds } from "./views.js";
 
 // Rows as objects.
 export function rows(grid) {
@@ -72,7 +73,9 @@ function wires(tracks, links, loads) {
 }
 
 function digest(documents, index, live) {
-  const head = documents.run, strings = new Map(head.strings.rows);
+  const head = documents.run;
+  if (head.kind) return new kinds[head.kind](head, index, live);
+  const strings = new Map(head.strings.rows);
   const run = rows(head.run)[0] ?? {};
   const classes = rows(head.classes), tracks = rows(head.tracks), links = rows(head.links);
   const stages = new Map();
@@ -124,8 +127,9 @@ export async function open(wanted) {
 const loaded = new Map();
 export async function load(index) {
   if (loaded.has(index)) return loaded.get(index);
-  const [run, passes, idle, memory, weeks] = await Promise.all([ask(`/api/run?db=${index}`),
-    ask(`/api/slices?db=${index}&level=pass`), ask(`/api/slices?db=${index}&level=idle`), ask(`/api/memory?db=${index}`), ask(`/api/weeks?db=${index}`)]);
+  const run = await ask(`/api/run?db=${index}`), rest = run.kind ? [] : ["slices", "slices", "memory", "weeks"];
+  const levels = ["&level=pass", "&level=idle", "", ""];
+  const [passes, idle, memory, weeks] = await Promise.all(rest.map((name, i) => ask(`/api/${name}?db=${index}${levels[i]}`)));
   loaded.set(index, digest({ run, passes, idle, memory, weeks }, index, true));
   return loaded.get(index);
 }

@@ -183,6 +183,49 @@ static void test_nemo(void **state)
     assert_true(iterations.rows[0].pauses_s[ITERATION_SAVE] == 4.389);
 }
 
+#define NEMO(step, seconds)                                                                        \
+    "Training epoch 0, iteration " step "/249 | global_step: " step                                \
+    " | reduced_train_loss: 1.3 | train_step_timing in s: " seconds "\n"
+
+/* States that are restored begin anew, whatever the number; a load takes what it says. */
+static void test_loads_of_nemo(void **state)
+{
+    reads(NEMO("4", "2.5")
+              NEMO("5", "2.5") "Restored all states from the checkpoint at /c\n"
+                               "Global Checkpoint Load : Rank : 0 : Start time : 1744408121.151s : "
+                               "Time spent in load_checkpoint: 3.25s\n" NEMO("6", "2.5")
+                                   NEMO("7", "2.75") NEMO("8", "0.0") NEMO("9", "2.5"),
+          "nemo", 5);
+    assert_true(!iterations.rows[1].first && iterations.rows[2].first);
+    assert_true(isnan(iterations.rows[2].loaded) && !iterations.rows[3].first);
+    assert_true(iterations.rows[2].pauses_s[ITERATION_LOAD] == 3.25);
+    assert_true(iterations.rows[3].pauses_s[ITERATION_LOAD] == 0.0);
+    assert_int_equal(iterations.told_pauses[ITERATION_LOAD], 1);
+    assert_int_equal(iterations.told_pauses[ITERATION_SAVE], 0);
+    row_is(4, 9, 2.5, 8); /* 8 was rounded to nothing */
+    /* A decimal of a progress bar's step is cut off. */
+    reads("Epoch 0: 1/9 [global_step=3.700, train_step_timing in s=2.500]\n", "nemo", 1);
+    row_is(0, 3, 2.5, 1);
+}
+
+/* Times and rates that are none, and what a load says of its step. */
+static void test_rows_that_are_none(void **state)
+{
+    refused("step,seconds\n1,1e-10\n", "csv", "train.log:2: the time or the rate");
+    refused("step,seconds\n1,0\n", "csv", "train.log:2: the time or the rate");
+    refused("step,seconds\n-1,1\n", "csv", "train.log:2: the number of the iteration");
+    reads("step,seconds\n0,1e-9\n1,2\n", "csv", 2);
+    reads("step: 10  loss: 1  tps: 0\nstep: 20  loss: 1  tps: 4\n", "torchtitan", 1);
+    assert_int_equal(iterations.rows[0].number, 20);
+    reads("Loading the checkpoint from /c at step 7.\nstep: 10  loss: 1  wps: 4,096\n"
+          "step: 20  loss: 1  wps: 4,096\nLoading the checkpoint\nstep: 30  loss: 1  wps: 4\n",
+          "torchtitan", 3);
+    assert_true(iterations.rows[0].loaded == 7.0 && iterations.rows[0].first);
+    assert_true(isnan(iterations.rows[1].loaded) && !iterations.rows[1].first);
+    assert_true(iterations.rows[2].first && isnan(iterations.rows[2].loaded));
+    assert_true(iterations.rows[1].tokens_per_s_per_gpu == 4096.0);
+}
+
 static void test_progress_bars(void **state)
 {
     reads("Epoch 0: :   0%|          | 0/100 [00:00<?, ?it/s]\r"
@@ -407,6 +450,8 @@ int main(void)
         cmocka_unit_test(test_same_step_again),
         cmocka_unit_test(test_torchtitan),
         cmocka_unit_test(test_nemo),
+        cmocka_unit_test(test_loads_of_nemo),
+        cmocka_unit_test(test_rows_that_are_none),
         cmocka_unit_test(test_progress_bars),
         cmocka_unit_test(test_mllog),
         cmocka_unit_test(test_work),

@@ -115,6 +115,47 @@ static void test_open_keys(void **state)
     assert_int_equal(count_of(moves, count, CHOICE_RECOMPUTE, smaller), 0);
 }
 
+/* Chunks leave 1 / v of the bubble: they are tried where the rest of it is more than is asked. */
+static void test_chunks_by_what_they_win(void **state)
+{
+    (void)state;
+    struct configuration c = stated();
+    static struct price_move moves[PRICE_MOVES_MAX];
+    struct step step = {.step_s = 2.0, .parts = {.breakdown_s = {[PART_BUBBLE] = 1.0}}};
+    c.software.pipeline.interleaves = true;
+    const unsigned count = price_moves(&c, 0, &step, 0.0, moves);
+    double chunks = 0.0;
+    for (unsigned i = 0; i < count; i++)
+        if (strcmp(moves[i].key, choice_key_path(CHOICE_SCHEDULE)) == 0) {
+            assert_true(moves[i].c.layout.pipeline.schedule == &schedule_interleaved);
+            chunks = (double)moves[i].c.layout.pipeline.vpp;
+        }
+    assert_true(chunks > 1.0);
+    const double win = 0.5 * (1.0 - 1.0 / chunks);
+    for (int more = -1; more <= 1; more += 2) {
+        const unsigned tried = price_moves(&c, 0, &step, win * (1.0 + 1e-9 * more), moves);
+        assert_int_equal(count_key(moves, tried, CHOICE_SCHEDULE), more < 0 ? 1 : 0);
+    }
+    c.software.pipeline.interleaves = false;
+    assert_int_equal(count_key(moves, price_moves(&c, 0, &step, 0.0, moves), CHOICE_SCHEDULE), 0);
+}
+
+/* Two context ranks become replicas, where they are stated. */
+static void test_contexts(void **state)
+{
+    (void)state;
+    struct configuration c = stated();
+    static struct price_move moves[PRICE_MOVES_MAX];
+    lower_case_size(&c, 2, 2, 2, 2, 8);
+    assert_int_equal(lower_case_errors(&c), 0);
+    const struct split replicas = {2, 2, 1, 4, 2, RECOMPUTE_FULL};
+    unsigned count = moves_of(&c, 0, moves);
+    assert_int_equal(count_of(moves, count, CHOICE_CP, replicas), 1);
+    assert_int_equal(count_key(moves, count, CHOICE_CP), 1);
+    count = moves_of(&c, 1u << CHOICE_CP, moves);
+    assert_int_equal(count_key(moves, count, CHOICE_CP), 0);
+}
+
 /* Four tensor ranks are no more than a node of four has, and more than one of two. */
 static void test_tensors_stay_inside_a_node(void **state)
 {
@@ -135,6 +176,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_key),
         cmocka_unit_test(test_open_keys),
+        cmocka_unit_test(test_chunks_by_what_they_win),
+        cmocka_unit_test(test_contexts),
         cmocka_unit_test(test_tensors_stay_inside_a_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,9 +73,10 @@ test("the funnel adds up, and a line of it filters picture and table", async () 
       return [plan.rows.filter((l) => plan.reasonOf(l) === k).length, part.list.filter((l) => plan.reasonOf(l) !== k).length];
     }, key);
     assert.equal(drawn, 0, key);
-    assert.equal(await page.locator(".sheet").last().locator("tbody tr").count(), Math.min(200, held), key);
+    assert.equal(await page.locator(".sheet").first().locator("tbody tr").count(), Math.min(200, held), key);
   }
   await page.locator(".funnel button").first().click();
+  assert.equal(await page.locator(".sheet").first().isVisible(), false);
   assert.equal(await page.evaluate(() => orrery.state.runs[0].filter), null);
   await v.close();
 });
@@ -129,12 +130,12 @@ test("by keys alone: a layout of the picture, of the leaders, a sorted column, t
   await page.keyboard.press("Enter");
   const pinned = await many(v, (plan) => ({ rank: plan.pinned.rank, name: plan.pinned.name }));
   assert.ok(pinned.rank >= 1);
-  assert.match(await page.locator(".view:not([hidden]) .reading").nth(1).textContent(), /leader \d+; step/);
+  assert.match(await page.locator("canvas[aria-label^='Scatter plot'] + .reading").textContent(), /leader \d+; step/);
   assert.ok((await page.locator("h3").first().textContent()).startsWith(pinned.name));
-  const heads = page.locator(".sheet").first().locator("thead button");
+  const heads = page.locator(".sheet:visible").first().locator("thead button");
   await heads.filter({ hasText: "memory" }).focus();
   await page.keyboard.press("Enter");
-  const memories = await page.evaluate(() => [...document.querySelectorAll(".sheet tbody")][0].children.length && [...document.querySelector(".sheet tbody").children].map((r) => r.row.peak_bytes));
+  const memories = await page.evaluate(() => [...document.querySelector("[aria-label=Leaders] tbody").children].map((r) => r.row.peak_bytes));
   assert.deepEqual(memories, [...memories].sort((a, b) => a - b));
   await v.close();
 });
@@ -183,6 +184,25 @@ test("law: the curve of a study is that of study --json: means, intervals, the o
     assert.ok(Math.abs(young - Math.sqrt(2 * stall * best.closed_forms.job_mtbf_s)) < 1e-6 * young);
     await v.close();
   }
+});
+
+test("a link shows the same: the line of the funnel, the layout, the result", async () => {
+  const v = await visit(browser, pages.plan);
+  await many(v, (plan) => plan.choose({ pinned: plan.leaders[1], filter: "memory" }));
+  await v.page.waitForFunction(() => location.hash.includes("only=memory"));
+  const again = await visit(browser, v.page.url());
+  assert.deepEqual(await many(again, (plan) => [plan.pinned.rank, plan.filter]), [2, "memory"]);
+  assert.ok(await again.page.locator("[aria-label='Layouts of the chosen reason']").isVisible());
+  for (const wrong of ["#tab=layouts&pin=99999999&only=nonsense", "#tab=layouts&pin=__proto__&only=constructor", "#tab=x"]) {
+    const w = await visit(browser, pages.plan + wrong);
+    assert.deepEqual(await many(w, (plan) => [plan.pinned, plan.filter]), [null, null]);
+    assert.deepEqual(w.complaints, []);
+    await w.close();
+  }
+  const two = await visit(browser, `${pages.two}#tab=curve&pin=3&result=mfu&over=recovery.spares`);
+  assert.deepEqual(await many(two, (study) => [study.pinned.point, study.metric.name, study.key().key]), [3, "mfu", "recovery.spares"]);
+  assert.equal(await two.page.locator("select").first().inputValue(), "mfu");
+  for (const one of [v, again, two]) await one.close();
 });
 
 test("another result, another key, a point by keys, and the line that plays it", async () => {

@@ -122,7 +122,7 @@ export class Leaders {
     const columns = [
       rank,
       ...(plan.several ? [machine] : []),
-      ...useful([...keys, ...numbers, price, ...sure], plan.leaders),
+      ...useful([...keys, ...numbers, price, ...(plan.several ? sure.slice(0, 3) : sure)], plan.leaders),
     ];
     this.sheet = new Sheet(
       "Leaders",
@@ -157,10 +157,10 @@ export class Rejected {
     this.plan = plan;
     this.section = panel(
       "Layouts",
-      "Those of the reason that is chosen above, each with what kept it from leading. Choose one to see more of it.",
+      "Those of the line that is chosen above, each with what kept it from leading. Choose one to see more below.",
     );
     const name = { name: "layout", value: (l) => plan.name(l), text: (l) => plan.name(l) };
-    const why = { name: "why not", value: (l) => whyNot(plan, l), text: (l) => whyNot(plan, l) };
+    const why = { name: "why not", long: true, value: (l) => whyNot(plan, l), text: (l) => whyNot(plan, l) };
     this.sheet = new Sheet(
       "Layouts of the chosen reason",
       [name, recompute, ...numbers.slice(0, 1), ...numbers.slice(3, 4), why],
@@ -176,8 +176,9 @@ export class Rejected {
     else this.sheet.mark();
   }
   fill() {
-    const { plan } = this,
-      last = (l) => l.step_s ?? l.least_s ?? Infinity;
+    const { plan } = this;
+    this.section.hidden = plan.filter === null; // the leaders and the picture tell of all
+    const last = (l) => l.step_s ?? l.least_s ?? Infinity;
     this.filled = plan.filter;
     this.sheet.fill(plan.rows.filter((l) => plan.shown(l)).sort((a, b) => last(a) - last(b) || a.id - b.id));
   }

@@ -4,7 +4,12 @@
 const openable = (tab) => tab.parts.filter((part) => part.opened);
 
 export function address({ current, runs, asked }) {
-  const { name, clock, view } = current, parts = openable(current), numbers = runs.map((run) => run.index).join();
+  const { name, clock, view } = current;
+  if (runs[0].state) {
+    const kept = Object.entries(runs[0].state()).filter(([, value]) => value !== null && value !== undefined);
+    return `#${new URLSearchParams([["tab", name], ...kept])}`;
+  }
+  const parts = openable(current), numbers = runs.map((run) => run.index).join();
   const opened = parts.map((part) => [...part.opened].sort((a, b) => a - b).join(".")), all = parts.map((part) => (part.all ? 1 : 0));
   return `#tab=${name}&t=${Math.round(clock.t)}&from=${Math.round(view.from)}&to=${Math.round(view.to)}&speed=${clock.factor}` +
     `${opened.some(Boolean) ? `&open=${opened.join()}` : ""}${all.some(Boolean) ? `&all=${all.join()}` : ""}${runs[0].live && numbers !== asked.join() ? `&runs=${numbers}` : ""}`;
@@ -17,13 +22,17 @@ export function runsOf(hash) {
 }
 
 // Puts a tab as the link says; returns its name, or that of the first.
-export function recall(hash, { tabs }) {
+export function recall(hash, { tabs, runs }) {
   const said = new URLSearchParams(hash.slice(1)), number = (key, low, high) => {
     const value = Number(said.get(key));
     return said.has(key) && Number.isFinite(value) && value >= low && value <= high ? value : null;
   };
   const t = tabs.find((x) => x.name === said.get("tab"));
   if (!t) return tabs[0].name;
+  if (runs[0].recall) {
+    runs[0].recall(said);
+    return t.name;
+  }
   t.clock.t = number("t", 0, t.clock.end) ?? t.clock.t;
   t.clock.factor = number("speed", 1 / 1024, 1024) ?? 1;
   const from = number("from", 0, t.clock.end), to = number("to", 0, t.clock.end);

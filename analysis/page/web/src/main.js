@@ -438,6 +438,7 @@ function build(runs) {
   $("views").replaceChildren();
   state.current = null;
   state.tabs = runs[0].kind ? manyTabs(runs[0]) : runTabs(runs);
+  runs[0].listen?.(() => keep());
   tabs();
   for (const t of state.tabs) for (const part of t.parts) if (part.resize) part.layout = part.rows();
   for (const t of state.tabs) for (const part of t.parts) if (part.layout) part.canvas.style.height = `${Math.min(2400, part.layout.height)}px`;

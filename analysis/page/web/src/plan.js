@@ -49,6 +49,12 @@ export class Plan {
       lesson: [],
       title: "",
     });
+    // What is varied has its name beside its value.
+    const varied = [...document.plan_line.matchAll(/ --vary '?(?:\w+\.)*(\w+)=/g)].map(([, key]) => key);
+    for (const m of machines) {
+      const values = m.label.split(", ");
+      if (values.length === varied.length) m.label = values.map((value, i) => `${varied[i]} ${value}`).join(", ");
+    }
     this.rows = document.rows.map((row, i) => layout(document, row, i));
     this.timed = this.rows.filter((l) => l.step_s !== null);
     this.leaders = machines.flatMap((m) => m.leaders.map((i) => this.rows[i]));
@@ -56,7 +62,7 @@ export class Plan {
     for (const [i, m] of (told?.machines ?? []).entries())
       if (machines[i]?.leaders.length > 0) this.rows[machines[i].leaders[0]].told = m.layout ?? undefined;
     this.several = machines.length > 1;
-    this.title = machines[0]?.title ?? "A search of layouts";
+    this.title = this.several ? `A plan of ${machines.length} machines` : (machines[0]?.title ?? "A search of layouts");
     this.searched = machines.reduce((a, m) => a + m.searched, 0);
     this.first = this.several ? this.best() : (this.leaders[0] ?? null);
     this.pinned = null;
@@ -99,6 +105,16 @@ export class Plan {
   }
   name(l) {
     return this.several ? `${l.of.label}: ${l.name}` : l.name;
+  }
+  // What a link keeps.
+  state() {
+    return { pin: this.pinned?.id, only: this.filter };
+  }
+  recall(said) {
+    const key = said.get("only"),
+      known = this.reasons().some((r) => r.key === key);
+    const pinned = /^\d+$/.test(said.get("pin") ?? "") ? (this.rows[Number(said.get("pin"))] ?? null) : null;
+    this.choose({ pinned, filter: known ? key : null });
   }
   facts() {
     const out = [

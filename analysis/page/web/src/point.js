@@ -35,7 +35,7 @@ export class Point {
       { name: "result", value: (m) => m.name, text: (m) => m.name },
       { name: "this point", value: (m) => mean(p, m), text: (m) => text(p, m) },
       ...(best ? [{ name: "the best point", value: (m) => mean(best, m), text: (m) => text(best, m) }] : []),
-      { name: "what it is", value: (m) => m.text, text: (m) => m.text },
+      { name: "what it is", long: true, value: (m) => m.text, text: (m) => m.text },
     ];
     const sheet = new Sheet(
       "Results of the chosen point",

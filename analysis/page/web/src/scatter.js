@@ -229,6 +229,7 @@ export class Scatter {
     Object.assign(this, { width, height });
     this.frame(g);
     this.cards(g);
+    this.others(g);
     for (const l of this.list) if (l.detail !== "op") this.dot(g, l);
     this.line(g);
     for (const l of this.list) if (l.detail === "op") this.dot(g, l);
@@ -346,6 +347,23 @@ export class Scatter {
     }
     g.stroke();
     g.restore();
+  }
+  // Those of other reasons stay in sight, pale.
+  others(g) {
+    const { plan } = this;
+    if (plan.filter === null) return;
+    g.strokeStyle = "#c4c6ca";
+    const has = (l) => Number.isFinite(this.x.of(l)) && Number.isFinite(this.y.of(l)) && this.inside(l);
+    for (const l of plan.timed.filter((one) => !plan.shown(one) && has(one))) {
+      g.beginPath();
+      g.arc(this.px(l), this.py(l), 3, 0, 7);
+      g.stroke();
+    }
+    if (this.list.length > 0) return;
+    g.fillStyle = ink;
+    g.textAlign = "center";
+    const words = "None of these was timed: the table above says why. Grey: those that were.";
+    g.fillText(words, left + (this.width - left - right) / 2, top + 26);
   }
   // Ranks beside their dots, where they do not hide each other.
   ranks(g) {

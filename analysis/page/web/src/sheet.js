@@ -67,7 +67,8 @@ export class Sheet {
         cell.append(button);
       } else {
         cell.textContent = text;
-        if (typeof column.value(row) === "number") cell.className = "number";
+        if (column.long) cell.className = "long";
+        else if (typeof column.value(row) === "number") cell.className = "number";
       }
       line.append(cell);
     }

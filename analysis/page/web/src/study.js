@@ -53,6 +53,16 @@ export class Study {
   text(value) {
     return value === null || value === undefined ? "–" : told(this.metric.unit, value);
   }
+  // What a link keeps.
+  state() {
+    return { pin: this.pinned?.point, result: this.metric.name, over: this.keys[this.across]?.key };
+  }
+  recall(said) {
+    const pinned = this.points.find((p) => String(p.point) === said.get("pin")) ?? this.pinned;
+    const metric = this.metrics.find((m) => m.name === said.get("result")) ?? this.metric;
+    const at = this.keys.findIndex((k) => k.key === said.get("over"));
+    this.choose({ pinned, metric, across: at >= 0 ? at : this.across });
+  }
   facts() {
     const { keys, optimum, metric } = this,
       one = this.points.find((p) => p.point === optimum?.point);

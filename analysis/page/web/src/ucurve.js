@@ -96,6 +96,9 @@ export class UCurve {
     const { study } = this,
       key = study.key(),
       summary = (p) => p[study.metric.name];
+    const [result, over] = this.section.querySelectorAll("select");
+    result.selectedIndex = study.metrics.indexOf(study.metric);
+    if (over) over.selectedIndex = study.across;
     this.box.disabled = !key.numeric || key.values.some((v) => !(v.number > 0));
     const all = study.curves();
     this.curves = all.slice(0, study.colours.length);

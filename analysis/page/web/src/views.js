@@ -12,10 +12,10 @@ import { UCurve } from "./ucurve.js";
 export const kinds = { plan: Plan, study: Study };
 export const views = [
   { kind: "plan", tab: "layouts", title: "Layouts", make: (plan) => new Funnel(plan) },
+  { kind: "plan", tab: "layouts", title: "Layouts", make: (plan) => new Rejected(plan) },
   { kind: "plan", tab: "layouts", title: "Layouts", make: (plan, tell) => new Scatter(plan, tell) },
   { kind: "plan", tab: "layouts", title: "Layouts", make: (plan) => new Leaders(plan) },
   { kind: "plan", tab: "layouts", title: "Layouts", make: (plan) => new Pinned(plan) },
-  { kind: "plan", tab: "layouts", title: "Layouts", make: (plan) => new Rejected(plan) },
   { kind: "plan", tab: "asked", title: "What was asked", make: (plan) => new Asked(plan) },
   { kind: "study", tab: "curve", title: "Results", make: (study, tell) => new UCurve(study, tell) },
   { kind: "study", tab: "curve", title: "Results", make: (study) => new Point(study) },

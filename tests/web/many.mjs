@@ -88,7 +88,8 @@ test("law: the front is that of plan, the axes hold every dot, and a dot lies wh
     part.look(null);
     const at = (l) => [part.px(l), part.py(l)];
     return { front: part.front.map((l) => [l.rank, l.step_s, l.peak_bytes]), drawn: part.list.length, timed: plan.timed.length,
-      dots: part.list.map((l) => [l.step_s, l.held, ...at(l)]), box: [part.width, part.height], usable: plan.machines[0].usable_bytes };
+      dots: part.list.map((l) => [l.step_s, l.held, ...at(l)]), box: [part.width, part.height],
+      ends: [part.ax, part.ay].map((a) => [a.low, a.high]), usable: plan.machines[0].usable_bytes };
   });
   assert.deepEqual(got.front.map(([rank]) => rank).filter((rank) => rank && told.pareto.includes(rank)).sort((a, b) => a - b), told.pareto);
   const played = sql("plan.db", "select step_s, peak_reserved_bytes as bytes from plan_play where fits = 1");
@@ -96,12 +97,12 @@ test("law: the front is that of plan, the axes hold every dot, and a dot lies wh
   for (const p of played) assert.ok(got.front.some(([, step, bytes]) => step <= p.step_s && bytes <= p.bytes));
   assert.equal(got.drawn, got.timed);
   const near = (a, b) => Math.abs(a - b) < 1e-6 * Math.max(1, Math.abs(a), Math.abs(b));
-  const line = (k, pixel) => { // a dot's place is linear in its number
-    const [a, b] = [got.dots[0], got.dots.find((d) => d[k] !== got.dots[0][k])], slope = (b[pixel] - a[pixel]) / (b[k] - a[k]);
-    for (const d of got.dots) assert.ok(near(d[pixel], a[pixel] + slope * (d[k] - a[k])));
-  };
-  line(0, 2);
-  line(1, 3);
+  // left 84, right 18, top 22, foot 44: to the right by the step, up by the memory
+  const [[xl, xh], [yl, yh]] = got.ends, [w, h] = got.box;
+  for (const [step, held, x, y] of got.dots) {
+    assert.ok(near(x, 84 + ((step - xl) / (xh - xl)) * (w - 102)), `${step} at ${x}`);
+    assert.ok(near(y, h - 44 - ((held - yl) / (yh - yl)) * (h - 66)), `${held} at ${y}`);
+  }
   for (const [, , x, y] of got.dots) assert.ok(x >= 84 && x <= got.box[0] && y >= 0 && y <= got.box[1]);
   await v.close();
 });

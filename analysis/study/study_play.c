@@ -148,13 +148,12 @@ static void set_marks(struct playing *playing)
     const struct checkpoint_spec *c = &playing->job.checkpoint;
     bool saves = c->plan.level_count > 0;
     double stall = saves ? c->plan.levels[0].stall_s : NAN, mtbf = c->job_mtbf_s;
-    bool known = saves && isfinite(mtbf) && stall > 0.0,
-         holds = known && job_closed_form_holds(&playing->job);
+    bool known = saves && isfinite(mtbf) && stall > 0.0;
     playing->point->marks = (struct study_marks){
         .interval_s = saves ? c->interval_s : NAN,
         .young_s = known ? checkpoint_young_s(stall, mtbf) : NAN,
         .daly_s = known ? checkpoint_daly_s(stall, mtbf) : NAN,
-        .exact_s = holds ? checkpoint_optimum_s(stall, mtbf) : NAN,
+        .exact_s = known ? job_exact_interval_s(&playing->job, stall) : NAN,
         .job_mtbf_s = mtbf,
         .stall_s = stall,
     };

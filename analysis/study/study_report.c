@@ -338,10 +338,9 @@ static void print_marks(const struct session *session, const struct study_marks 
     if (isfinite(m->exact_s))
         fprintf(session->out, ", exact %s\n", format_time(m->exact_s).s);
     else
-        fputs(
-            "; neither is the optimum here,\n  where not every failure goes back to the last save, "
-            "or saves differ\n",
-            session->out);
+        fputs("; neither is the optimum here,\n  where rates vary, not all failures go back to the "
+              "last save, or saves differ\n",
+              session->out);
 }
 
 /* Have the tied points one value for each seed? */

@@ -29,6 +29,20 @@ double checkpoint_optimum_s(double stall_s, double mtbf_s)
     return mtbf_s * (1.0 + gsl_sf_lambert_W0(-exp(-1.0 - d)));
 }
 
+/* With d = delta / (M + R): (x - 1) e^(x - 1) = (d - 1) / e. Close to the branch point of W the
+ * series of its solution: x = p - p^2/3 + 11 p^3/72, p = sqrt(2 d). */
+double checkpoint_sheltered_optimum_s(double stall_s, double mtbf_s, double restart_s)
+{
+    const double series_below = 1e-6;
+    CHECK(stall_s >= 0.0 && mtbf_s > 0.0 && restart_s >= 0.0);
+    if (isinf(mtbf_s))
+        return INFINITY;
+    const double d = stall_s / (mtbf_s + restart_s), p = sqrt(2.0 * d);
+    if (d < series_below)
+        return mtbf_s * p * (1.0 - p / 3.0 + 11.0 * p * p / 72.0);
+    return mtbf_s * (1.0 + gsl_sf_lambert_W0((d - 1.0) / M_E));
+}
+
 /* J. W. Young, A first order approximation to the optimum checkpoint interval, CACM 17, 1974. */
 double checkpoint_young_s(double stall_s, double mtbf_s)
 {

@@ -86,6 +86,10 @@ KIND_FAMILY(checkpoint)
  * blocks nothing is best taken all the time: 0. What a save does in the background moves the
  * expected time by a factor and leaves the optimum where it is. */
 double checkpoint_optimum_s(double stall_s, double mtbf_s);
+/* The same where failures strike work alone, not saves, and take `restart_s` each [s]: the expected
+ * time of a segment is d + (M + R)(e^(tau/M) - 1) (docs/models/jobs.md), least for its work at
+ * e^x (x - 1) + 1 = d/(M + R), x = tau/M. */
+double checkpoint_sheltered_optimum_s(double stall_s, double mtbf_s, double restart_s);
 double checkpoint_young_s(double stall_s, double mtbf_s);
 double checkpoint_daly_s(double stall_s, double mtbf_s);
 

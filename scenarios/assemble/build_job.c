@@ -198,6 +198,30 @@ static void warn_stops_lose_all(struct builder *b)
                          job->checkpoint.kind->head.name);
 }
 
+static bool has_lemons(const struct job_spec *job)
+{
+    for (uint32_t i = 0; i < job->cause_count; i++)
+        if (job->causes[i].kind->lemons != NULL)
+            return true;
+    return false;
+}
+
+/* What a failed repair leaves as it was is a lemon. */
+static void warn_repair_fails(struct builder *b)
+{
+    static const char *const keys[] = {"recovery.repair_fails", "recovery.manual_repair_fails"};
+    const struct job_spec *job = &b->scenario->job;
+    const double ratios[] = {job->recovery.repair_fails_ratio,
+                             job->recovery.manual_repair_fails_ratio};
+    for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const struct value *given = value_deepest(b->root, keys[i]);
+        if (ratios[i] > 0.0 && given != NULL && !has_lemons(job))
+            problems_idle(b->problems, given->key_mark, keys[i],
+                          "without failures of `law: lemon`: it leaves a lemon as it is; other "
+                          "nodes are sound after a repair");
+    }
+}
+
 /* The rest, which follows from a sound scenario. */
 static void complete(struct builder *b)
 {
@@ -216,6 +240,7 @@ static void complete(struct builder *b)
     check_failure_count(b);
     warn_hopeless(b);
     warn_stops_lose_all(b);
+    warn_repair_fails(b);
 }
 
 static void warn_idle(struct builder *b, enum section section)

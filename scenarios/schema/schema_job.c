@@ -124,7 +124,9 @@ static const struct param recovery_params[] = {
      READER_AUTO, NULL,
      "Number of failures after which a node is removed permanently; auto: never."},
     {"repair_fails", PARAM_RATIO, offsetof(struct recovery_keys, repair_fails_ratio), 0, 0.99, "0",
-     NULL, "Probability that a repair fails: the node comes back unrepaired and fails at once."},
+     NULL,
+     "Probability that a repair fails: a lemon (failures.law) comes back as one. Other nodes are "
+     "sound after their repair."},
     {"manual_repair_fails", PARAM_RATIO, offsetof(struct recovery_keys, manual_repair_fails_ratio),
      0, 0.99, "0", NULL, "The same probability for `manual_repair`."},
     {"wrong_blame", PARAM_RATIO, offsetof(struct recovery_keys, wrong_blame_ratio), 0, 0.99, "0",

@@ -331,11 +331,10 @@
       checkpoint_daly_s(m->record->mean_stall_s, m->job->checkpoint.job_mtbf_s))                   \
     X(exact_interval_s, REAL, "s", exact_interval_s, WEEKS, NO, 0,                                 \
       "exact optimum for the same, by Lambert W; null: no closed form is the optimum here",        \
-      job_closed_form_holds(m->job)                                                                \
-          ? checkpoint_optimum_s(m->record->mean_stall_s, m->job->checkpoint.job_mtbf_s)           \
-          : NAN)                                                                                   \
+      job_exact_interval_s(m->job, m->record->mean_stall_s))                                       \
     X(job_mtbf_s, REAL, "s", job_mtbf_s, WEEKS, NO, 1,                                             \
-      "mean time between failures that stop the job, from the rates; null: none",                  \
+      "mean time between failures that stop the job, from the rates at its start (before a "       \
+      "lemon is repaired or a spare stands in another domain); null: none",                        \
       m->job->checkpoint.job_mtbf_s)                                                               \
     X(recovery, TEXT, "", recovery, WEEKS, NO, 0, "recovery policy",                               \
       m->job->recovery.kind->head.name)                                                            \

@@ -56,6 +56,19 @@ double statistics_t95(double standard_error, size_t degrees_of_freedom)
     return standard_error * gsl_cdf_tdist_Pinv(upper, (double)degrees_of_freedom);
 }
 
+/* The interval of the mean. An end of the range that a value lies beyond by more than rounding is
+ * none: noisy steps may be faster in the mean than the ideal one. The mean stays inside. */
+static void bound(struct summary *out, double least, double most, const struct summary_range *range)
+{
+    const double rounding = 1e-9;
+    out->low95 = out->mean - out->half95;
+    out->high95 = out->mean + out->half95;
+    if (least >= range->low - rounding)
+        out->low95 = fmin(fmax(out->low95, range->low), out->mean);
+    if (most <= range->high + rounding)
+        out->high95 = fmax(fmin(out->high95, range->high), out->mean);
+}
+
 void statistics_summarise(struct arena *arena, const double *values, size_t count,
                           const struct summary_range *range, struct summary *out)
 {
@@ -71,8 +84,7 @@ void statistics_summarise(struct arena *arena, const double *values, size_t coun
     if (count > 1)
         out->half95 = statistics_t95(
             gsl_stats_sd_m(sorted, 1, count, out->mean) / sqrt((double)count), count - 1);
-    out->low95 = fmax(out->mean - out->half95, range->low);
-    out->high95 = fmin(out->mean + out->half95, range->high);
+    bound(out, sorted[0], sorted[count - 1], range);
     out->p10 = statistics_percentile(sorted, count, 0.1);
     out->p50 = statistics_percentile(sorted, count, 0.5);
     out->p90 = statistics_percentile(sorted, count, 0.9);

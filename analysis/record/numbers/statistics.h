@@ -19,7 +19,8 @@ struct summary_range {
     double low, high;
 };
 /* A sample in a few figures; all NAN of none. The interval of the mean is Student's, 95 %, as far
- * as it lies in the quantity's range; of one value it is that value. */
+ * as it lies in the quantity's range; of one value it is that value. An end that a value lies
+ * beyond by more than 1e-9 bounds nothing. low95 <= mean <= high95 always. */
 struct summary {
     size_t count;
     double mean, low95, high95, p10, p50, p90;

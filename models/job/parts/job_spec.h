@@ -72,6 +72,7 @@ struct checkpoint_spec {
     bool final;                  /* the end of the work is saved too */
     struct checkpoint_plan plan; /* of the policy, the storage and the layout */
     double job_mtbf_s;           /* by the rates of all stopping causes; INFINITY: none */
+    double run_s; /* the work, or the run where that has no end: of job_optimal_interval */
 };
 struct job_spec_cost {
     struct rental rental;                       /* NAN: not known */

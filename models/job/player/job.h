@@ -23,12 +23,28 @@ void job_run(const struct job_spec *spec, struct condition_table *conditions, ui
 void job_run_in(struct arena *arena, const struct job_spec *spec,
                 struct condition_table *conditions, uint64_t seed,
                 const struct job_observer *observer, struct job_result *out);
-/* Do the closed forms of Young and Daly hold: does every failure that stops the job take it back to
- * its last save, and does each save cost the same? Not where one may lose all, or older copies, or
- * the others of the job go on, nor where tiers are saved to in turns or copies wait for the one
- * before. False without saves or failures. */
+/* Is the optimal interval that of a closed form (docs/models/checkpoints.md lists when)? Failures
+ * come at one constant rate, as good as independent of each other; each takes the whole job back to
+ * its last save; nothing but the interval and the end of the work makes it save; each save costs
+ * the same, and is durable before the next; the run is many intervals long. Where failures strike
+ * work alone, the mean restart is known too. False without saves or failures. Needs
+ * checkpoint.run_s. */
 bool job_closed_form_holds(const struct job_spec *spec);
-/* Fills checkpoint.interval_s, `floor_s` and `found` where the interval is open (job_save_rule): by
+/* The closed form for the mean cost of a save [s of work]; INFINITY without failures. Where it does
+ * not hold it is where a search begins. */
+double job_closed_form_s(const struct job_spec *spec);
+/* The same for a save that blocks `stall_s`; NAN where it does not hold. */
+double job_exact_interval_s(const struct job_spec *spec, double stall_s);
+/* Of the failures that the whole job meets the rate is one and the same from its start to its end,
+ * for every seed: no early rate, new units, lemons or trace. */
+bool job_rate_is_steady(const struct job_spec *spec);
+/* A failure may lose all, whatever was saved: how much that is depends on how long the run is. */
+bool job_may_start_anew(const struct job_spec *spec);
+/* The longest time until a copy is durable, and the shortest interval in which none waits for the
+ * one before: a shorter one stands still for the storage and saves no more often. */
+void job_storage_paces(const struct checkpoint_plan *plan, double *longest_s, double *each_s);
+/* Fills checkpoint.run_s, and interval_s, `floor_s` and `found` where the interval is open
+ * (job_save_rule): by
  * the closed form where its assumptions hold, else by the best of simulated replications with
  * common random numbers (job_optimum.c says how). The search meets two million failures and saves
  * or so, whatever the job: of a longer one fewer replications are played, or its beginning alone,

@@ -1,16 +1,16 @@
 /* job_optimum.c - the interval between saves that makes the most of the time.
  *
- * Where its assumptions hold the closed form of Daly gives it (checkpoint_optimum_s): failures that
- * all roll back, and to the newest copy, which was durable before the next save and outlives them.
- * Anything else is played: the weeks of the scenario itself, with the same failures for each
- * interval (common random numbers), in three steps.
+ * Where its assumptions hold the closed form gives it (job_closed_form.c). Anything else is played:
+ * the weeks of the scenario itself, with the same failures for each interval (common random
+ * numbers), in three steps.
  *
  * Steps are played without their noise: it has the mean 1 and averages out between two saves, but
  * each step would have to be drawn.
  *
- * 1. The closed form for the mean save; then each interval twice the one before, up to the whole
- *    work; then each half of it, down to the shortest that the storage can follow. The search does
- *    not stop early: the cost may have steps, since copies that do not reach back to before a
+ * 1. The closed form for the mean save; then each interval twice the one before (eight steps to
+ *    the octave where failures or stops have a rhythm), up to the whole work; then each half of it,
+ *    down to the shortest that the storage can follow. The search does not stop early: the cost may
+ *    have steps, since copies that do not reach back to before a
  *    corruption are worth nothing.
  * 2. A golden section around the best, between the intervals beside it.
  * 3. The best interval that was played is taken, never one between two that were. */
@@ -19,10 +19,16 @@
 #include "models/job/player/job.h"
 
 enum {
-    REPLICATIONS = 256, /* of each interval, with the same failures */
-    ROUNDS = 12         /* of the golden section: two octaves become .4 % */
+    REPLICATIONS = 256,       /* of each interval, with the same failures */
+    REPLICATIONS_MOST = 1024, /* where few of them meet a failure */
+    PILOTS = 16,              /* replications that count the failures, where rates change */
+    ROUNDS = 12               /* of the golden section: two octaves become .4 % */
 };
-static const double OCTAVE = 2.0;
+static const double FAILURES_ENOUGH = 1000.0; /* over all replications of one interval */
+/* From one interval of the walk to the next; and where failures or stops come in a rhythm, with
+ * which intervals may chime: as many peaks as there are parts of it, of which the best is not next
+ * to the second. */
+static const double OCTAVE = 2.0, EIGHTH_OF_OCTAVE = 1.0905077326652577;
 
 /* How far below the closed form the search goes: where only the seldom level survives what fails,
  * each of the others is a part of its interval. */
@@ -43,6 +49,8 @@ struct trial {
     struct arena *arena;
     const struct job_watch *watch;
     double low_s, middle_s, high_s;
+    double stride;            /* of the walk up */
+    double failures;          /* of one replication, in the mean; those slow to draw count more */
     double most_events;       /* that one interval may meet */
     double best_s, best_cost; /* cost INFINITY: none has kept a step yet */
     double best_wall_s;       /* of all replications; INFINITY: not played to the end of the work */
@@ -99,95 +107,31 @@ static bool try(struct trial *trial, double interval_s)
 static void walk(struct trial *trial, double end_s)
 {
     for (double at_s = trial->middle_s; at_s != end_s && !trial->stopped;) {
-        at_s = end_s > at_s ? fmin(at_s * OCTAVE, end_s) : fmax(at_s / OCTAVE, end_s);
+        at_s = end_s > at_s ? fmin(at_s * trial->stride, end_s) : fmax(at_s / OCTAVE, end_s);
         try(trial, at_s);
     }
 }
 
-static unsigned steps_of_walk(double from_s, double to_s)
+static unsigned steps_of_walk(double from_s, double to_s, double stride)
 {
-    return (unsigned)ceil(fabs(log(to_s / from_s) / log(OCTAVE)) * (1.0 - 1e-12));
+    return (unsigned)ceil(log(to_s / from_s) / log(stride) * (1.0 - 1e-12));
 }
 
 /* Golden section over the logarithm of the interval; the best is the inner one of three. */
 static void refine(struct trial *trial)
 {
     const double section = 0.3819660112501051;
-    double low = log(fmax(trial->best_s / OCTAVE, trial->low_s)), best = log(trial->best_s),
-           high = log(fmin(trial->best_s * OCTAVE, trial->high_s));
+    const double below = trial->best_s > trial->middle_s ? trial->stride : OCTAVE,
+                 above = trial->best_s >= trial->middle_s ? trial->stride : OCTAVE;
+    double low = log(fmax(trial->best_s / below, trial->low_s)), best = log(trial->best_s),
+           high = log(fmin(trial->best_s * above, trial->high_s));
     for (unsigned i = 0; i < ROUNDS && !trial->stopped; i++) {
-        const bool above = high - best > best - low;
-        const double at = best + section * (above ? high - best : low - best);
+        const bool upper = high - best > best - low;
+        const double at = best + section * (upper ? high - best : low - best);
         const bool better = try(trial, exp(at));
-        *(above == better ? &low : &high) = better ? best : at;
+        *(upper == better ? &low : &high) = better ? best : at;
         best = better ? at : best;
     }
-}
-
-/* The longest time until a copy is durable, and the shortest interval in which none waits for the
- * one before: a shorter one stands still for the storage and saves no more often. */
-static void storage_paces(const struct checkpoint_plan *plan, double *longest_s, double *each_s)
-{
-    *longest_s = *each_s = 0.0;
-    for (unsigned level = 0; level < plan->level_count; level++) {
-        const struct checkpoint_level *of = &plan->levels[level];
-        *longest_s = fmax(*longest_s, of->persist_s);
-        *each_s = fmax(*each_s, of->persist_s / (double)of->every);
-    }
-}
-
-/* What a save costs on average: stalls, and steps that are slowed while it is written. */
-static double save_cost_s(const struct checkpoint_plan *plan)
-{
-    double cost_s = 0.0, written_s = 0.0;
-    for (unsigned level = 0; level < plan->level_count; level++) {
-        const struct checkpoint_level *of = &plan->levels[level];
-        double write_s = fmax(of->persist_s - written_s, 0.0);
-        cost_s += (of->stall_s + write_s * (1.0 - 1.0 / of->slowdown_ratio)) / (double)of->every;
-        written_s += write_s;
-    }
-    return cost_s;
-}
-
-/* Then every failure costs what it struck of a segment and something that does not depend on the
- * interval, whichever level it comes back from: the optimum is that of one level. */
-static bool all_each_time(const struct checkpoint_plan *plan)
-{
-    for (unsigned level = 0; level < plan->level_count; level++)
-        if (plan->levels[level].every > 1)
-            return false;
-    return true;
-}
-
-/* A failure may lose all, whatever was saved: how much that is depends on how long the run is. */
-static bool may_start_anew(const struct job_spec *spec)
-{
-    const struct checkpoint_plan *plan = &spec->checkpoint.plan;
-    return job_falls_back(spec) || plan->levels[plan->level_count - 1].survival < SURVIVES_DOMAIN;
-}
-
-/* One node fails, and the others of the job lose no more than a step. */
-static bool others_go_on(const struct job_spec *spec)
-{
-    struct recovery_decision decision;
-    job_one_failure(spec, &decision);
-    return decision.others_go_on;
-}
-
-static double closed_form_s(const struct job_spec *spec)
-{
-    return checkpoint_optimum_s(save_cost_s(&spec->checkpoint.plan), spec->checkpoint.job_mtbf_s);
-}
-
-bool job_closed_form_holds(const struct job_spec *spec)
-{
-    const struct checkpoint_spec *checkpoint = &spec->checkpoint;
-    double persist_s, each_s;
-    if (checkpoint->plan.level_count == 0 || !(checkpoint->job_mtbf_s > 0.0))
-        return false;
-    storage_paces(&checkpoint->plan, &persist_s, &each_s);
-    return checkpoint->kind->closed_optimum && all_each_time(&checkpoint->plan) &&
-           closed_form_s(spec) >= each_s && !may_start_anew(spec) && !others_go_on(spec);
 }
 
 /* What one replication with this interval costs to play, in failures. Saves that end before the
@@ -195,17 +139,48 @@ bool job_closed_form_holds(const struct job_spec *spec)
 static double events_of(const struct trial *trial, double interval_s, double persist_s)
 {
     const double each_save = 0.1; /* as long as a failure takes: measured .05 to .1 */
-    const double failures = trial->high_s / trial->spec.checkpoint.job_mtbf_s;
-    return failures + (interval_s < persist_s ? each_save * trial->high_s / interval_s : 0.0);
+    return trial->failures +
+           (interval_s < persist_s ? each_save * trial->high_s / interval_s : 0.0);
 }
 
-/* How often the job is played, and how much of it: all of it where it may start anew. The golden
- * section is reckoned as around the shortest interval, where it costs most. */
+/* A life of a law with age is drawn by the inverse of its distribution: gamma, the slowest, takes
+ * four times as long as all else that a failure asks for. */
+static double draw_cost(const struct job_spec *spec)
+{
+    double cost = 1.0;
+    for (uint32_t i = 0; i < spec->cause_count; i++)
+        if (!spec->causes[i].kind->memoryless && !spec->causes[i].kind->replays)
+            cost = 4.0;
+    return cost;
+}
+
+/* Failures of one replication: by the rates, or, where those change, counted in a few. */
+static double failures_each(const struct trial *trial)
+{
+    const double by_rates = trial->high_s / trial->spec.checkpoint.job_mtbf_s;
+    struct job_spec spec = trial->spec;
+    struct job_result result;
+    double sum = 0.0;
+    if (job_rate_is_steady(&spec))
+        return by_rates * draw_cost(&spec);
+    spec.checkpoint.interval_s = trial->middle_s;
+    if (spec.duration_s == 0.0)
+        spec.duration_s = HOPELESS * fmax(trial->high_s, spec.checkpoint.job_mtbf_s);
+    for (uint64_t i = 0; i < PILOTS; i++) {
+        job_run_in(trial->arena, &spec, trial->conditions, trial->seed + i, NULL, &result);
+        sum += (double)result.failures;
+    }
+    return fmax(sum, 1.0) / PILOTS * draw_cost(&spec);
+}
+
+/* How often the job is played, and how much of it: all of it where it may start anew, or where its
+ * beginning is not like the rest. The golden section is reckoned as around the shortest interval,
+ * where it costs most. */
 static void stay_within_budget(struct trial *trial, double persist_s)
 {
     struct job_spec *spec = &trial->spec;
-    const unsigned up = steps_of_walk(trial->middle_s, trial->high_s),
-                   down = steps_of_walk(trial->middle_s, trial->low_s);
+    const unsigned up = steps_of_walk(trial->middle_s, trial->high_s, trial->stride),
+                   down = steps_of_walk(trial->low_s, trial->middle_s, OCTAVE);
     double events = (up + 1) * events_of(trial, trial->middle_s, persist_s) +
                     ROUNDS * events_of(trial, trial->low_s, persist_s);
     for (unsigned i = 1; i <= down; i++)
@@ -213,12 +188,28 @@ static void stay_within_budget(struct trial *trial, double persist_s)
                             persist_s);
     trial->points = 1 + up + down + ROUNDS;
     trial->most_events = EVENTS_BUDGET / (double)trial->points;
-    trial->replications = (uint64_t)fmin(REPLICATIONS, fmax(EVENTS_BUDGET / events, 1.0));
-    if (events > EVENTS_BUDGET && !may_start_anew(spec)) {
+    const double wanted =
+        fmin(fmax(REPLICATIONS, FAILURES_ENOUGH / fmax(trial->failures, 1e-9)), REPLICATIONS_MOST);
+    trial->replications = (uint64_t)fmin(wanted, fmax(EVENTS_BUDGET / events, 1.0));
+    if (events > EVENTS_BUDGET && !job_may_start_anew(spec) && job_rate_is_steady(spec)) {
         const double part = EVENTS_BUDGET / events;
         spec->duration_s *= part;
         spec->steps = spec->steps > 0 ? (uint64_t)fmax((double)spec->steps * part, 1.0) : 0;
     }
+}
+
+/* Planned stops, a log, or few units of a law with age: of many the gaps are as good as those of
+ * constant rate. */
+static bool has_rhythm(const struct job_spec *spec)
+{
+    const double few_units = 10.0;
+    bool rhythm = spec->maintenance_every_s > 0.0;
+    for (uint32_t i = 0; i < spec->cause_count; i++) {
+        const struct failure_cause *cause = &spec->causes[i];
+        rhythm |=
+            !cause->kind->memoryless && job_cause_mtbf_s(spec, cause) * few_units >= cause->mtbf_s;
+    }
+    return rhythm;
 }
 
 /* What costs least, by trying; `closed_s` is the closed form for the mean save. */
@@ -226,21 +217,23 @@ static double searched_s(const struct job_spec *spec, double closed_s, double al
                          struct trial *trial)
 {
     double persist_s, each_s;
-    storage_paces(&spec->checkpoint.plan, &persist_s, &each_s);
+    job_storage_paces(&spec->checkpoint.plan, &persist_s, &each_s);
     trial->spec = *spec;
     trial->spec.step_noise_sigma = 0.0; /* of mean 1, and as long at any interval */
     trial->high_s = all_s;
     trial->low_s = fmax(fmin(closed_s, all_s) / REACH_DOWN, step_s);
     trial->low_s = fmin(fmax(trial->low_s, fmax(each_s, spec->checkpoint.floor_s)), all_s);
-    if (may_start_anew(spec)) { /* one by one no more saves than the budget allows */
+    if (job_may_start_anew(spec)) { /* one by one no more saves than the budget allows */
         const double few_s = all_s * (double)REPLICATIONS / EVENTS_BUDGET;
         trial->low_s = fmax(trial->low_s, fmin(persist_s, few_s));
     }
     trial->middle_s = fmin(fmax(closed_s, trial->low_s), trial->high_s);
+    trial->stride = has_rhythm(spec) ? EIGHTH_OF_OCTAVE : OCTAVE;
     trial->best_s = trial->middle_s;
     trial->best_cost = trial->best_wall_s = INFINITY;
-    stay_within_budget(trial, persist_s);
     trial->arena = arena_create();
+    trial->failures = failures_each(trial);
+    stay_within_budget(trial, persist_s);
     try(trial, trial->middle_s);
     walk(trial, trial->high_s);
     walk(trial, trial->low_s);
@@ -254,13 +247,14 @@ void job_optimal_interval(struct job_spec *spec, struct condition_table *conditi
 {
     struct checkpoint_spec *checkpoint = &spec->checkpoint;
     const struct checkpoint_plan *plan = &checkpoint->plan;
+    const double step_s = condition_step_s(conditions, &condition_ideal);
+    const double all_s = job_work_s(spec, step_s);
+    checkpoint->run_s = all_s;
     if (job_save_rule(checkpoint) != SAVE_open)
         return;
     if (checkpoint->write_share_ratio > 0.0)
         checkpoint->floor_s = checkpoint_floor_s(plan, checkpoint->write_share_ratio);
-    const double step_s = condition_step_s(conditions, &condition_ideal);
-    const double all_s = job_work_s(spec, step_s);
-    const double closed_s = closed_form_s(spec);
+    const double closed_s = job_closed_form_s(spec);
     checkpoint->found = INTERVAL_BY_FORMULA;
     if (isinf(closed_s) || all_s <= step_s) {
         checkpoint->interval_s = fmax(all_s, step_s);

@@ -43,10 +43,30 @@ static void the_whole_width_decides(void **state)
         }
 }
 
+/* An end that a value lies beyond is none (here goodput of noisy steps: mean 1.1, deviation .1, so
+ * that half the interval is 4.3027 x .1/sqrt 3); one that a value exceeds by rounding bounds, yet
+ * never beyond the mean. */
+static void the_mean_lies_in_its_interval(void **state)
+{
+    static const struct summary_range share = {0.0, 1.0};
+    const double noisy[] = {1.0, 1.1, 1.2}, rounded[] = {1.000000000000002, 1.000000000000002, 1.0};
+    struct arena *arena = arena_create();
+    struct summary s;
+    statistics_summarise(arena, noisy, 3, &share, &s);
+    assert_true(fabs(s.high95 - 1.1 - 4.302652730 * 0.1 / sqrt(3.0)) < 1e-8);
+    assert_true(fabs(s.low95 - 1.1 + 4.302652730 * 0.1 / sqrt(3.0)) < 1e-8);
+    statistics_summarise(arena, rounded, 3, &share, &s);
+    assert_true(s.low95 <= s.mean && s.mean <= s.high95 && s.high95 < 1.0 + 1e-14);
+    statistics_summarise(arena, rounded, 2, &share, &s);
+    assert_true(s.low95 <= s.mean && s.mean <= s.high95);
+    arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_whole_width_decides),
+        cmocka_unit_test(the_mean_lies_in_its_interval),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

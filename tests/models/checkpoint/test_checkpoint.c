@@ -28,6 +28,26 @@ static double cost(double tau, double delta, double m)
     return m * expm1((tau + delta) / m) / tau;
 }
 
+/* Failures strike work alone: delta + (M + R)(e^(tau/M) - 1) for each segment. Least there, from
+ * where the series is used to saves that are longer than all else; without a restart and for saves
+ * that cost little it is Daly's; and it shrinks as the root of M + R. */
+static void test_sheltered_optimum(void **state)
+{
+    const double m = 11000.0;
+    for (double restart = 0.0; restart < 1e6; restart = 3.0 * restart + 100.0) {
+        for (double delta = 1e-4; delta < 1e6; delta *= 3.0) {
+            const double best = checkpoint_sheltered_optimum_s(delta, m, restart), x = best / m;
+            const double short_of = delta - (m + restart) * (exp(x) * (x - 1.0) + 1.0);
+            assert_true(best > 0.0 && fabs(short_of) < 1e-6 * (delta + m * 1e-6));
+        }
+    }
+    const double daly = checkpoint_optimum_s(0.01, m);
+    assert_true(fabs(checkpoint_sheltered_optimum_s(0.01, m, 0.0) / daly - 1.0) < 1e-3);
+    assert_true(fabs(checkpoint_sheltered_optimum_s(0.01, m, 3.0 * m) / daly - 0.5) < 1e-3);
+    assert_true(checkpoint_sheltered_optimum_s(0.0, m, 5.0) == 0.0);
+    assert_true(isinf(checkpoint_sheltered_optimum_s(1.0, INFINITY, 5.0)));
+}
+
 static void test_optimum_is_a_minimum(void **state)
 {
     const double m = 11000.0;
@@ -255,6 +275,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_optimum_table),
         cmocka_unit_test(test_optimum_is_a_minimum),
+        cmocka_unit_test(test_sheltered_optimum),
         cmocka_unit_test(test_optimum_solves),
         cmocka_unit_test(test_optimum_ends),
         cmocka_unit_test(test_laws),

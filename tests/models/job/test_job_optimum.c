@@ -278,7 +278,7 @@ static const struct world worlds[] = {
      false, true, false},
     {"peer", "peer-memory", "wait-for-repair", 0, 0, 1, 100, 1, 20, 0, false, true, false},
     {"memory alone", "async", "hot-spare", 0, 0, 1, 0, 10, 0, 0, false, true, false},
-    {"elastic", "sync", "elastic-shrink", 0, 0, 1, 0, 20, 0, 0, false, false, true},
+    {"elastic", "sync", "elastic-shrink", 0, 0, 1, 0, 20, 0, 0, false, false, false},
     {"replicas", "sync", "replica-level", 0, 0, 1, 0, 20, 0, 0, false, false, false},
     {"unreadable", "sync", "restart-in-place", 0, 0, 16, 0, 20, 0, 0.3, false, false, false},
 };

@@ -178,7 +178,15 @@ static void test_keys_of_a_recovery(void **state)
         "repair_fails: 11%, manual_repair_fails: 12%, wrong_blame: 13%, escalate: 14%, "
         "repair: {mean: 2h, law: gamma, shape: 3}, manual_repair: {mean: 3d, law: exponential}}");
     const struct recovery_spec *recovery = &scenario->job.recovery;
-    weeks_problems_are(scenario, "");
+    const char without_lemons[] =
+        " has no effect without failures of `law: lemon`: it leaves a lemon as it is; other nodes "
+        "are sound after a repair\n";
+    char warned[512];
+    snprintf(warned, sizeof warned,
+             "~9:87: recovery.repair_fails%s~9:106: "
+             "recovery.manual_repair_fails%s",
+             without_lemons, without_lemons);
+    weeks_problems_are(scenario, warned);
     assert_string_equal(recovery->kind->head.name, "cold-spare");
     assert_int_equal(recovery->spares, 3);
     assert_int_equal(recovery->crews, 5);

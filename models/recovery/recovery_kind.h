@@ -56,6 +56,17 @@ struct recovery_kind {
 #undef X
 KIND_FAMILY(recovery)
 
+/* What a policy looks at and walks, found by asking it about situations of each sort: a node or
+ * none is lost, a spare stands by or none, replicas are untouched or none, the fewest to go on with
+ * are one or all. `options`: its own; NULL: it has none. */
+struct recovery_heeds {
+    bool links[RESTART_LINK_COUNT]; /* walked in some situation */
+    bool replicas_min;              /* decides something */
+    bool shrinks;                   /* in some situation, to stop again when replicas come back */
+};
+struct recovery_heeds recovery_heeds(const struct recovery_kind *kind,
+                                     const struct kind_options *options);
+
 /* What the kinds share. Links of the chain as a set of bits. */
 #define LINKS_FIND (1u << LINK_DETECT | 1u << LINK_DIAGNOSE)
 #define LINKS_RUN (1u << LINK_START | 1u << LINK_COMMUNICATORS | 1u << LINK_WARMUP)

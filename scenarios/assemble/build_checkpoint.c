@@ -202,6 +202,14 @@ static void choose_write_share(struct builder *b, const struct value *mapping)
     reader_chose(&b->reader, "checkpoint.write_share", "1.1%");
 }
 
+static void warn_write_share(struct builder *b, const struct value *mapping)
+{
+    if (given(mapping, "write_share") &&
+        (given(mapping, "interval_steps") || b->scenario->job.checkpoint.interval_s > 0.0))
+        problems_idle(b->problems, section_mark(mapping, "write_share"), "checkpoint.write_share",
+                      "with an interval that is stated: it bounds an optimal one");
+}
+
 static void build_tiers(struct builder *b, const struct value *mapping, const char *storage,
                         const struct checkpoint_kind *kind)
 {
@@ -232,6 +240,7 @@ void build_checkpoint(struct builder *b)
                              family_kinds(b->arena, FAMILY_CHECKPOINTS));
     }
     choose_write_share(b, mapping);
+    warn_write_share(b, mapping);
     note_overrides(b, mapping, &keys);
     section_finish(b, SECTION_CHECKPOINT, mapping, options, schema->path);
 }

@@ -66,6 +66,30 @@ static void check_slow(struct builder *b, const struct value *item, const char *
         wrong(b, item, path, "unit", ": a gpu, a nic or a node can be slow");
 }
 
+static void idle(struct builder *b, const struct value *item, const char *path, const char *key,
+                 const char *why)
+{
+    problems_idle(b->problems, section_mark(item, key), arena_format(b->arena, "%s.%s", path, key),
+                  "%s", why);
+}
+
+/* Keys that need another one, or another effect. */
+static void warn_partners(struct builder *b, const struct value *item, const char *path,
+                          const struct failure_cause *cause)
+{
+    const bool raised = cause->early_factor != 1.0, early = cause->early_s > 0.0;
+    if (raised && !early)
+        idle(b, item, path, "early_factor", "without early: it raises the rate for that time");
+    if (early && !raised)
+        idle(b, item, path, "early", "without early_factor: it is the time of a raised rate");
+    if (cause->effect == EFFECT_SLOW)
+        return;
+    if (cause->slow_link)
+        idle(b, item, path, "slow_link", "without effect slow: it says what is slow");
+    if (cause->slow_time.mean_s > 0.0)
+        idle(b, item, path, "slow_time", "without effect slow: it is the time until it recovers");
+}
+
 static bool read_duration(struct builder *b, const struct value *item, enum section section,
                           const char *path, struct duration *out)
 {
@@ -133,6 +157,7 @@ static void build_cause(struct builder *b, const struct value *item, const char 
     check_slow(b, item, path, &cause);
     if (b->problems->error_count > before)
         return;
+    warn_partners(b, item, path, &cause);
     if (kind->replays)
         build_trace(b, item, path, &keys, &cause, list);
     else

@@ -215,10 +215,15 @@ static void warn_repair_fails(struct builder *b)
                              job->recovery.manual_repair_fails_ratio};
     for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++) {
         const struct value *given = value_deepest(b->root, keys[i]);
-        if (ratios[i] > 0.0 && given != NULL && !has_lemons(job))
+        if (ratios[i] == 0.0 || given == NULL)
+            continue;
+        if (!has_lemons(job))
             problems_idle(b->problems, given->key_mark, keys[i],
                           "without failures of `law: lemon`: it leaves a lemon as it is; other "
                           "nodes are sound after a repair");
+        else if (i > 0 && job->recovery.escalate_ratio == 0.0)
+            problems_idle(b->problems, given->key_mark, keys[i],
+                          "without escalate: no repair comes to it");
     }
 }
 
@@ -279,6 +284,7 @@ void build_job(struct builder *b)
         build_checkpoint(b);
     if (b->scenario->has_run) {
         build_run(b);
+        build_recovery_idle(b);
     } else {
         warn_idle(b, SECTION_FAILURES);
         warn_idle(b, SECTION_CHECKPOINT);

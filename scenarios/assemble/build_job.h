@@ -18,6 +18,8 @@ void build_cause_add(struct builder *b, struct cause_list *list, const struct fa
                      struct mark mark);
 
 void build_recovery(struct builder *b); /* build_recovery.c */
+/* Warns of its keys that do nothing in this run, which is read. */
+void build_recovery_idle(struct builder *b);
 void build_failures(struct builder *b); /* build_failures.c */
 void build_storage(struct builder *b);  /* build_checkpoint.c: the scenario's own tiers */
 /* A tier by its name, the scenario's own or the catalogue's; false with a problem at `where`. */

@@ -1,3 +1,4 @@
+#include "models/job/parts/job_chain.h"
 #include "scenarios/assemble/build_duration.h"
 #include "scenarios/assemble/build_job.h"
 #include "sim/plural.h"
@@ -35,6 +36,45 @@ static void check_replicas(struct builder *b, const struct value *recovery)
               arena_format(b->arena,
                            "the job has %llu replica%s (layout.dp), so it goes up to %llu",
                            (unsigned long long)dp, plural_s(dp), (unsigned long long)dp));
+}
+
+static void idle(struct builder *b, const struct value *section, const char *path, const char *key,
+                 const char *why)
+{
+    problems_idle(b->problems, section_mark(section, key),
+                  arena_format(b->arena, "%s.%s", path, key), "%s", why);
+}
+
+/* Keys that the policy does not look at, or that need another one. */
+static void warn_partners(struct builder *b, const struct value *mapping)
+{
+    const struct recovery_spec *recovery = &b->scenario->job.recovery;
+    const char *path = schema_section(SECTION_RECOVERY)->path;
+    if (recovery->replicas_min > 1 &&
+        !recovery_heeds(recovery->kind, &recovery->options).replicas_min)
+        idle(b, mapping, path, "replicas_min",
+             arena_format(b->arena, "with policy %s: it goes on with all replicas or none",
+                          recovery->kind->head.name));
+    if (recovery->escalate_ratio == 0.0 && value_find(mapping, "manual_repair"))
+        idle(b, mapping, path, "manual_repair", "without escalate: no repair comes to it");
+}
+
+/* Links that take time and are never walked: by the policy after a failure, or after a planned
+ * stop. */
+static void warn_links(struct builder *b, const struct value *restart)
+{
+    const struct job_spec *job = &b->scenario->job;
+    const struct recovery_kind *kind = job->recovery.kind;
+    const struct recovery_heeds heeds = recovery_heeds(kind, &job->recovery.options);
+    const bool stops = job->maintenance_every_s > 0.0 || heeds.shrinks;
+    for (unsigned link = 0; link < RESTART_LINK_COUNT; link++) {
+        const char *name = restart_link_names[link];
+        const bool walked = heeds.links[link] || (stops && job_chain_plans(link));
+        if (!walked && job->recovery.restart.links[link].mean_s > 0.0 && value_find(restart, name))
+            idle(b, restart, schema_section(SECTION_RESTART)->path, name,
+                 arena_format(b->arena, "with policy %s: it is no link of its chain",
+                              kind->head.name));
+    }
 }
 
 static void build_restart(struct builder *b, const struct value *recovery)
@@ -111,4 +151,15 @@ void build_recovery(struct builder *b)
     choose_spares(b, mapping);
     check_spares(b, mapping);
     check_replicas(b, mapping);
+}
+
+void build_recovery_idle(struct builder *b)
+{
+    const struct value *mapping = value_find(b->root, schema_section(SECTION_RECOVERY)->path);
+    if (mapping == NULL || b->scenario->job.recovery.kind == NULL)
+        return;
+    const struct value *restart = value_find(mapping, "restart");
+    warn_partners(b, mapping);
+    if (restart != NULL)
+        warn_links(b, restart);
 }

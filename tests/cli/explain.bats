@@ -175,6 +175,7 @@ adds_up() {
 }
 
 @test "elasticities are of the run as it was: --set, --seed, standard input" {
+    long_one
     run_db "$hello" --db x.db --set layout.tp=2 --seed 7 --detail summary
     expect 0 explain x.db --json
     jq -e '.elasticities | length >= 8' out
@@ -200,6 +201,7 @@ adds_up() {
 }
 
 @test "each figure that arithmetic stands on buys what is said of it" {
+    long_one
     model=(--set model.preset=llama3-8b --set layout.recompute=none --set training.global_batch=16 --set layout.sharding=fsdp)
     run_db "$hello" --db x.db --detail summary "${model[@]}" --set training.attention=flash3
     expect 0 explain x.db --json
@@ -231,6 +233,7 @@ adds_up() {
 }
 
 @test "the tornado has the same bytes for any number of threads" {
+    long_one
     run_db "$hello" --db x.db --detail summary
     expect 0 explain x.db --svg a.svg --threads 1
     expect 0 explain x.db --svg b.svg --threads 3

@@ -72,11 +72,16 @@ void job_chain_noticed(struct job_chain *chain)
     chain->links[LINK_DETECT] = false;
 }
 
+bool job_chain_plans(unsigned link)
+{
+    return link >= LINK_SCHEDULE && link != LINK_PROVISION;
+}
+
 void job_chain_planned(struct job_chain *chain)
 {
     chain->waits = false;
     for (unsigned link = 0; link < RESTART_LINK_COUNT; link++)
-        chain->links[link] = link >= LINK_SCHEDULE && link != LINK_PROVISION;
+        chain->links[link] = job_chain_plans(link);
 }
 
 void job_chain_stop(struct job_chain *chain)

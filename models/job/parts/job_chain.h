@@ -45,6 +45,7 @@ void job_chain_choose(struct job_chain *chain, const bool *links, bool waits);
 void job_chain_noticed(struct job_chain *chain); /* nothing is left to be detected */
 /* ... or a planned stop: the nodes are found, and have what they need. */
 void job_chain_planned(struct job_chain *chain);
+bool job_chain_plans(unsigned link); /* is it walked after a planned stop? */
 
 /* The walk: a chain stops what runs, begins, goes from place to place, and is over once. */
 void job_chain_stop(struct job_chain *chain);

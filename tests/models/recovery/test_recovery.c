@@ -120,6 +120,33 @@ static void test_going_on(void **state)
     }
 }
 
+/* By the words of each policy: who boots a node, who asks the scheduler, who counts replicas. */
+static void test_what_each_policy_heeds(void **state)
+{
+    static const struct {
+        const char *name;
+        bool cordons, allocates, schedules, provisions, counts, shrinks;
+    } rows[] = {{"restart-in-place", false, false, false, false, false, false},
+                {"wait-for-repair", true, false, true, false, false, false},
+                {"hot-spare", true, true, false, false, false, false},
+                {"warm-spare", true, true, true, false, false, false},
+                {"cold-spare", true, true, true, true, false, false},
+                {"elastic-shrink", true, true, false, false, true, true},
+                {"replica-level", true, true, false, false, true, false}};
+    const struct kind_options none = {0};
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct recovery_heeds heeds = recovery_heeds(recovery_find(rows[i].name), &none);
+        assert_int_equal(heeds.links[LINK_CORDON], rows[i].cordons);
+        assert_int_equal(heeds.links[LINK_ALLOCATE], rows[i].allocates);
+        assert_int_equal(heeds.links[LINK_SCHEDULE], rows[i].schedules);
+        assert_int_equal(heeds.links[LINK_PROVISION], rows[i].provisions);
+        assert_int_equal(heeds.replicas_min, rows[i].counts);
+        assert_int_equal(heeds.shrinks, rows[i].shrinks);
+        assert_true(heeds.links[LINK_DETECT] && heeds.links[LINK_DIAGNOSE]);
+        assert_true(heeds.links[LINK_START] && heeds.links[LINK_WARMUP]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -127,6 +154,7 @@ int main(void)
         cmocka_unit_test(test_spares_and_waits),
         cmocka_unit_test(test_shrinking),
         cmocka_unit_test(test_going_on),
+        cmocka_unit_test(test_what_each_policy_heeds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -174,7 +174,7 @@ static void test_keys_of_a_recovery(void **state)
 {
     struct scenario *scenario = weeks_read(
         WEEKS_RECOVERY,
-        "recovery: {policy: cold-spare, spares: 3, crews: 5, replicas_min: 2, retire_after: 7, "
+        "recovery: {policy: elastic-shrink, spares: 3, crews: 5, replicas_min: 2, retire_after: 7, "
         "repair_fails: 11%, manual_repair_fails: 12%, wrong_blame: 13%, escalate: 14%, "
         "repair: {mean: 2h, law: gamma, shape: 3}, manual_repair: {mean: 3d, law: exponential}}");
     const struct recovery_spec *recovery = &scenario->job.recovery;
@@ -183,11 +183,11 @@ static void test_keys_of_a_recovery(void **state)
         "are sound after a repair\n";
     char warned[512];
     snprintf(warned, sizeof warned,
-             "~9:87: recovery.repair_fails%s~9:106: "
+             "~9:91: recovery.repair_fails%s~9:110: "
              "recovery.manual_repair_fails%s",
              without_lemons, without_lemons);
     weeks_problems_are(scenario, warned);
-    assert_string_equal(recovery->kind->head.name, "cold-spare");
+    assert_string_equal(recovery->kind->head.name, "elastic-shrink");
     assert_int_equal(recovery->spares, 3);
     assert_int_equal(recovery->crews, 5);
     assert_int_equal(recovery->replicas_min, 2);
@@ -216,10 +216,11 @@ static void test_each_link_alone(void **state)
     assert_true(usual->communicators_per_rank_s == 0.0025);
     for (unsigned link = 0; link < RESTART_LINK_COUNT; link++) {
         char text[256];
-        snprintf(text, sizeof text,
-                 "recovery: {restart: {%s: {mean: 77s, law: lognormal, shape: 1.5, "
-                 "sheltered: true}}}",
-                 restart_link_names[link]);
+        snprintf(
+            text, sizeof text,
+            "recovery: {policy: cold-spare, restart: {%s: {mean: 77s, law: lognormal, shape: 1.5, "
+            "sheltered: true}}}",
+            restart_link_names[link]);
         struct scenario *scenario = weeks_read(WEEKS_RECOVERY, text);
         const struct restart_spec *restart = &scenario->job.recovery.restart;
         weeks_problems_are(scenario, "");
@@ -251,7 +252,8 @@ static void test_keys_of_a_checkpoint(void **state)
                    "persist: 4s, load: 5s, write_share: 2%, second_every: 3, third_every: 5}");
     const struct checkpoint_spec *spec = &scenario->job.checkpoint;
     const struct job_storage *storage = &scenario->storage;
-    weeks_problems_are(scenario, "");
+    weeks_problems_are(scenario, "~7:188: checkpoint.write_share has no effect with an interval "
+                                 "that is stated: it bounds an optimal one\n");
     assert_string_equal(spec->kind->head.name, "multi-level");
     assert_int_equal(spec->interval_steps, 9);
     assert_true(spec->interval_s == 0.0 && spec->bytes_per_parameter == 13.0);

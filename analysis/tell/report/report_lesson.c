@@ -17,6 +17,7 @@
 #define USED "{if row > 9}      {else}     {end}"
 static const char lines[] = "{bold}Lesson {order:digits}: {scenario:whole}{plain}\n"
                             "  {wrap shows:whole 2}"
+                            "{if .changed}\n  {wrap .changed 2}{end}"
                             "{if look_for}\n{bold}Look for{plain}\n  {wrap look_for:whole 2}{end}"
                             "{if captions}\n{bold}Captions{plain}\n{end}"
                             "{each captions}  at {at_s}: {wrap say:whole}{end}"
@@ -120,6 +121,12 @@ struct fact *report_lesson(const struct record *record, const struct scenario *s
                          "ask answer value unit text why");
     set_worth(o, runs);
     document_flag(o, ".answers", answers);
+    document_word(
+        o, ".changed",
+        scenario->file.set_count > 0
+            ? "With --set the runs and the formulas of the answers follow; the sentences, "
+              "and numbers that stand in a formula, tell of the lesson as it ships."
+            : NULL);
     document_quote(o, ".word", word);
     return o;
 }

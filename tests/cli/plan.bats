@@ -27,6 +27,7 @@ plan() { "$ORRERY" plan "$@"; }
 }
 
 @test "plan: leaders say in how many draws they fit, as 'run --uncertainty' does, and surer ones lead" {
+    long_one
     experts="--model qwen3-30b-a3b --set model.layers=16 --gpu h100-80gb-sxm --gpus 16 --global-batch 128"
     # shellcheck disable=SC2086
     expect 0 plan $experts --json
@@ -138,6 +139,7 @@ YAML
 }
 
 @test "plan --mtbf: of a job that keeps nothing two seeds are played, and that is said" {
+    long_one
     # Each failure takes the one node away for half a day: two a day in 30 days, and nothing kept.
     expect 0 plan --model llama3-8b --gpu h100-80gb-sxm --gpus 8 --mtbf 1min --json
     jq -e '[.layouts[].weeks | .seeds == 2 and .goodput == 0] | all' out
@@ -219,6 +221,7 @@ YAML
 }
 
 @test "plan --why: a value that the model cannot have is a broken rule, one without effect is said" {
+    long_one
     for why in ep=2 etp=2 tp=2,ep=4; do
         # shellcheck disable=SC2086
         expect 0 plan $small --why "$why"
@@ -244,6 +247,7 @@ YAML
 }
 
 @test "plan --why: the best of some values is no slower than the best of some of those" {
+    long_one
     local eight="--model llama3-8b --gpu a100-80gb-sxm --gpus 8 --global-batch 32 --sequence 2048 --headroom 1%"
     for software in fsdp automodel; do
         best=0

@@ -183,10 +183,11 @@ static const struct kept_constant *constant_named(const struct kept_constants *c
     return NULL;
 }
 
-/* Of "cluster.node.name", which is spelt "cluster.node" where nothing else is said of the node. */
+/* Of "cluster.node.name", which is spelt "cluster.node" where nothing else is said of the node;
+ * likewise "software.profile". */
 static size_t short_length(const char *path)
 {
-    static const char *const tails[] = {".name", ".preset"};
+    static const char *const tails[] = {".name", ".preset", ".profile"};
     const size_t length = strlen(path);
     for (unsigned i = 0; i < sizeof tails / sizeof *tails; i++) {
         const size_t tail = strlen(tails[i]);
@@ -225,6 +226,16 @@ static bool is_noted(const struct settings_room *room, const char *path, const c
     return false;
 }
 
+/* Words to people, which move nothing. */
+static bool is_told(const char *path)
+{
+    static const char *const heads[] = {"lesson.", "notes"};
+    for (unsigned i = 0; i < sizeof heads / sizeof *heads; i++)
+        if (strncmp(path, heads[i], strlen(heads[i])) == 0)
+            return true;
+    return false;
+}
+
 /* Keys that one of the scenarios states, or both with other words. */
 static void take_keys(const struct compared_side sides[2], struct settings_room *room)
 {
@@ -234,7 +245,7 @@ static void take_keys(const struct compared_side sides[2], struct settings_room 
             const char *path = words->rows[i].path;
             const char *const text[2] = {stated(&sides[0].stated, path),
                                          stated(&sides[1].stated, path)};
-            if (strcmp(text[0], text[1]) != 0 && !is_noted(room, path, text))
+            if (strcmp(text[0], text[1]) != 0 && !is_told(path) && !is_noted(room, path, text))
                 room->rows[room->count++] = (struct compared_setting){
                     .name = path, .text = {text[0], text[1]}, .key = true};
         }

@@ -194,3 +194,13 @@ END
     [ "$(grep -c '^  gpu\.h100-80gb-sxm\.' out)" -eq 20 ]
     shows "and $((all - 20)) figures more (--json has all)"
 }
+
+@test "compare: a lesson's words are no settings, and software is one however it is spelt" {
+    sed 's/^software: megatron$/software: {profile: megatron}/' "$hello" >spelt.yaml
+    if cmp -s "$hello" spelt.yaml; then false; fi
+    expect 0 "$ORRERY" compare "$hello" spelt.yaml
+    lacks "software" out
+    expect 0 "$ORRERY" compare "$hello" "$SCENARIOS/lessons/straggler.yaml"
+    shows "perturbations.stragglers"
+    lacks "lesson\.\|notes" out
+}

@@ -227,7 +227,7 @@ static bool is_noted(const struct settings_room *room, const char *path, const c
 }
 
 /* Words to people, which move nothing. */
-static bool is_told(const char *path)
+static bool is_prose(const char *path)
 {
     static const char *const heads[] = {"lesson.", "notes"};
     for (unsigned i = 0; i < sizeof heads / sizeof *heads; i++)
@@ -245,7 +245,7 @@ static void take_keys(const struct compared_side sides[2], struct settings_room 
             const char *path = words->rows[i].path;
             const char *const text[2] = {stated(&sides[0].stated, path),
                                          stated(&sides[1].stated, path)};
-            if (strcmp(text[0], text[1]) != 0 && !is_told(path) && !is_noted(room, path, text))
+            if (strcmp(text[0], text[1]) != 0 && !is_prose(path) && !is_noted(room, path, text))
                 room->rows[room->count++] = (struct compared_setting){
                     .name = path, .text = {text[0], text[1]}, .key = true};
         }

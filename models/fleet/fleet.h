@@ -54,9 +54,8 @@ struct fleet_skipped {
 void fleet_skipped(const struct fleet *fleet, double end_s, struct fleet_skipped *out);
 /* Mean time between failures that stop the job, now (EFFECT_STOP) or when they are found
  * (EFFECT_CORRUPT), all its first nodes in place, no lemon repaired yet, stationary ages: 1 /
- * sum(units / mtbf). Lemons, blows
- * that hit nobody and cascades are counted, the early rate is not; a trace counts its incidents
- * over the duration. INFINITY without failures. */
+ * sum(units / mtbf). Lemons, blows that hit nobody and cascades are counted, the early rate is not;
+ * a trace counts its incidents over the duration. INFINITY without failures. */
 double fleet_job_mtbf_s(struct fleet_spec spec);
 
 #endif

@@ -202,5 +202,8 @@ END
     lacks "software" out
     expect 0 "$ORRERY" compare "$hello" "$SCENARIOS/lessons/straggler.yaml"
     shows "perturbations.stragglers"
+    lacks "lesson\." out
+    grep -q "^notes" "$SCENARIOS/lessons/bubble.yaml"
+    expect 0 "$ORRERY" compare "$hello" "$SCENARIOS/lessons/bubble.yaml"
     lacks "lesson\.\|notes" out
 }

@@ -125,6 +125,14 @@ small() {
     said "did you mean 'look_for'"
 }
 
+@test "with --set a lesson says which of its words follow" {
+    small
+    expect 0 lesson lesson.yaml
+    lacks "as it ships" out
+    expect 0 lesson lesson.yaml --set layout.microbatch=1
+    tr -s ' \n' ' ' <out | grep -q "the formulas of the answers follow; the sentences, and numbers that stand in a formula, tell of the lesson as it ships"
+}
+
 @test "what is no lesson is told" {
     expect 2 lesson buble
     said "did you mean 'bubble'?"

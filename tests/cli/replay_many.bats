@@ -161,3 +161,10 @@ plans() {
     page none.db
     jq -e '.machines[0].leaders == [] and ([.machines[0].groups[].count] | add) + .machines[0].tried_again == .machines[0].searched' page.json
 }
+
+@test "of more points than a page holds the best one is in, also where it is the last" {
+    needs_page
+    expect 0 "$ORRERY" study "$hello" --vary cluster.gpu.hbm_bandwidth=2TB/s..4TB/s:1100 --db wide.db
+    page wide.db
+    jq -e '.points == 1100 and (.places | length) == 1000 and (.places | last) == [1099] and ((.places | unique | length) == 1000)' page.json
+}

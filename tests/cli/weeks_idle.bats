@@ -1,4 +1,4 @@
-# Keys of weeks that do nothing are warned of, and none that acts is.
+# Keys of weeks that do nothing are warned of, and none that acts is; an interval that is called optimal is.
 load helper
 
 # A key of the recovery either moves the weeks or is warned of: each link, with each policy.
@@ -50,4 +50,16 @@ END
         --set 'failures=[{cause: X, mtbf: 9y, early: 3d, early_factor: 9}]' --set checkpoint.write_share=1% --set checkpoint.interval=1h
     said "checkpoint.write_share has no effect with an interval"
     lacks "early.* has no effect" err
+    expect 0 "$ORRERY" run "$SCENARIOS/studies/checkpoint-interval-study.yaml" --no-db \
+        --set 'failures=[{cause: X, unit: node, mtbf: 9y, law: lemon}]' --set recovery.manual_repair_fails=0.5 --set recovery.repair_fails=0.5
+    said "recovery.manual_repair_fails has no effect without escalate"
+    lacks "recovery.repair_fails has no effect" err
+}
+
+# A failure every 10 h of running: a save must end before the next one, so goodput has a narrow peak at 9 h.
+@test "interval: optimal finds the peak where failures come at equal gaps" {
+    expect 0 "$ORRERY" study "$SCENARIOS/studies/checkpoint-interval-study.yaml" --no-db --json --seeds 20 --set run.duration=60d \
+        --set 'failures=[{cause: X, unit: job, law: gamma, shape: 1000, mtbf: 10h}]' --set checkpoint.stall=10min \
+        --vary checkpoint.interval=optimal,1h,2h,3h,4h,6h,8h,9h
+    jq -e '[.points[].goodput.mean] | .[0] > (.[1:] | max) - 0.005' out
 }

@@ -130,6 +130,8 @@ static size_t choose(const struct study *study, struct study_list *list)
             best = true;
         }
     }
+    if (!best && list->optimum.found && kept > 0)
+        list->points[kept - 1] = list->optimum.point; /* behind all of them */
     list->count = kept;
     return all;
 }

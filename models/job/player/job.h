@@ -44,12 +44,11 @@ bool job_may_start_anew(const struct job_spec *spec);
  * one before: a shorter one stands still for the storage and saves no more often. */
 void job_storage_paces(const struct checkpoint_plan *plan, double *longest_s, double *each_s);
 /* Fills checkpoint.run_s, and interval_s, `floor_s` and `found` where the interval is open
- * (job_save_rule): by
- * the closed form where its assumptions hold, else by the best of simulated replications with
- * common random numbers (job_optimum.c says how). The search meets two million failures and saves
- * or so, whatever the job: of a longer one fewer replications are played, or its beginning alone,
- * unless it may go back to its start. `watch` may be NULL; when it stops the search, the best so
- * far is taken. */
+ * (job_save_rule): by the closed form where its assumptions hold, else by the best of simulated
+ * replications with common random numbers (job_optimum.c says how). The search meets two million
+ * failures and saves or so, whatever the job: of a longer one fewer replications are played, or its
+ * beginning alone, unless it may go back to its start. `watch` may be NULL; when it stops the
+ * search, the best so far is taken. */
 void job_optimal_interval(struct job_spec *spec, struct condition_table *conditions, uint64_t seed,
                           const struct job_watch *watch);
 

@@ -62,13 +62,14 @@ static bool is_said(const struct builder *b, const char *key)
     return reader_given(mapping, found.param);
 }
 
-static struct release_run run_of(const struct configuration *c)
+static struct release_run run_of(const struct builder *b, const struct configuration *c)
 {
     const bool eight = c->training.precision->gemm_peak == PEAK_FP8;
     return (struct release_run){
         .experts = c->model.moe.experts > 0,
         .latent = c->model.latent.kv_rank > 0,
         .recurrent = transformer_recurrent_layers(&c->model) > 0,
+        .image = release_is_image(b->release.text),
         .card = c->gpu.name,
         .precision = c->training.precision->head.name,
         .scaling = eight ? fp8_recipe_names[configuration_fp8_recipe(c)] : "",
@@ -105,7 +106,7 @@ static void collect(const struct builder *b, unsigned month, uint64_t skip,
     struct configuration plain = b->scenario->configuration;
     plain.software = b->release.plain_software;
     plain.layout.experts = b->release.plain_experts;
-    struct release_run run = run_of(&plain);
+    struct release_run run = run_of(b, &plain);
     out->count = 0;
     const char *scaling = take_key(b, month, "fp8_recipe", &run, skip, out);
     if (scaling != NULL && *run.scaling != '\0')
@@ -262,7 +263,7 @@ static const char *before_of(struct builder *b, uint64_t skip, const struct rele
  * of those that what the scenario says does not go with. */
 static const char *untaken_of(struct builder *b, uint64_t skip)
 {
-    const struct release_run run = run_of(&b->scenario->configuration);
+    const struct release_run run = run_of(b, &b->scenario->configuration);
     const char *known = "", *out = "";
     for (unsigned i = 0; i < b->release.history.count; i++) {
         const struct release_fact *fact = &b->release.history.facts[i];

@@ -19,11 +19,18 @@ static unsigned digits(const char **at, unsigned *number)
     return count;
 }
 
+static const char image_prefix[] = "ngc";
+
+bool release_is_image(const char *text)
+{
+    return strncmp(text, image_prefix, strlen(image_prefix)) == 0;
+}
+
 unsigned release_month(const char *text)
 {
     unsigned year, month = MONTHS, patch = 0;
-    if (strncmp(text, "ngc", 3) == 0)
-        text += 3;
+    if (release_is_image(text))
+        text += strlen(image_prefix);
     const unsigned length = digits(&text, &year);
     const bool container = length == 2;
     if (container)
@@ -92,6 +99,7 @@ static bool names_card(const char *list, const char *card)
 CONDITION(experts, is_truth(word, run->experts))
 CONDITION(latent, is_truth(word, run->latent))
 CONDITION(recurrent, is_truth(word, run->recurrent))
+CONDITION(image, is_truth(word, run->image))
 CONDITION(cards, names_card(word->text, run->card))
 CONDITION(precision, is_among(word->text, run->precision) || is_among(word->text, run->scaling))
 CONDITION(dispatch, is_among(word->text, run->dispatch))
@@ -107,6 +115,7 @@ static const struct {
     {"recurrent", recurrent_holds, true, false},  {"cards", cards_holds, false, false},
     {"precision", precision_holds, false, false}, {"dispatch", dispatch_holds, false, false},
     {"gpus_from", gpus_from_holds, false, true},  {"gpus_below", gpus_below_holds, false, true},
+    {"image", image_holds, true, false},
 };
 enum {
     CONDITION_COUNT = sizeof conditions / sizeof conditions[0]
@@ -166,7 +175,8 @@ static bool read_fact(struct problems *problems, const struct value *item, struc
         problems_error(
             problems, item->mark,
             "history: a fact has since (a month as 2025-11), what, source, and may have sets and "
-            "brings (mappings of keys to words), when (experts, latent, recurrent: true or false; "
+            "brings (mappings of keys to words), when (experts, latent, recurrent, image: true or "
+            "false; "
             "cards, precision, dispatch: words joined by +; gpus_from, gpus_below: counts), "
             "untaken, until (a month) and size");
     return good;

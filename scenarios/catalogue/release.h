@@ -22,6 +22,9 @@ enum {
  * "25.11", also as "ngc25.11". A later patch of one ("25.11.01") is of the month after, as those of
  * NeMo 26.02, 26.04 and 26.06 were. 0: it is none of these. */
 unsigned release_month(const char *text);
+/* "ngc24.04": an image whose owner brings scripts of his own, as those of MLPerf do, and no release
+ * of the software with its recipes. */
+bool release_is_image(const char *text);
 const char *release_month_text(struct arena *arena, unsigned month); /* "2025-11" */
 
 struct release_fact {
@@ -46,6 +49,7 @@ bool release_sets_any(struct release_history history);
 /* What conditions ask of a run. */
 struct release_run {
     bool experts, latent, recurrent; /* its model has experts, latent attention, such layers */
+    bool image;                      /* its release is one (release_is_image) */
     const char *card;                /* of the catalogue: "gb200-186gb"; conditions say gb200 */
     const char *precision;           /* of its linear layers: bf16, fp8, nvfp4 */
     const char *scaling;             /* of eight bits: mxfp8, current, ...; "": no eight bits */

@@ -113,23 +113,24 @@ static void leave_open(const struct writer *w, const char *key, const char *colu
     validate_text_key(w->text, key, column_origin(w, column).s, "%s", word);
 }
 
-/* A row's flash3 is FlashAttention-3 or cuDNN, says its vocabulary; the software tells which. */
+/* A row's flash3 is FlashAttention-3 or cuDNN, says its vocabulary; the software tells which. Where
+ * the source only assumes it, so does its release: it may be neither. */
 static void add_attention(const struct writer *w)
 {
     const struct validate_run *r = w->run;
-    const char *usual = attention_kernel_names[w->software->usual.attention];
-    bool either = strcmp(r->attention, attention_kernel_names[ATTENTION_FLASH3]) == 0 &&
-                  w->software->usual.attention == ATTENTION_CUDNN;
-    const bool no_flash3 = strcmp(r->attention, attention_kernel_names[ATTENTION_FLASH3]) == 0 &&
-                           r->says.attention_assumed && !w->software->offers.flash3;
-    if (no_flash3)
+    const bool assumed = r->says.attention_assumed;
+    const bool flash3 = strcmp(r->attention, attention_kernel_names[ATTENTION_FLASH3]) == 0;
+    const bool either = flash3 && w->software->usual.attention == ATTENTION_CUDNN;
+    if (flash3 && assumed && !w->software->offers.flash3)
         validate_text_key(w->text, "attention",
                           profile_origin(w, "it has no flash3, which the source assumes").s, "%s",
                           READER_AUTO);
+    else if (either && assumed)
+        leave_open(w, "attention", "attention", READER_AUTO);
     else if (either)
         validate_text_key(w->text, "attention",
                           profile_origin(w, "column attention's flash3 stands for cudnn too").s,
-                          "%s", usual);
+                          "%s", attention_kernel_names[ATTENTION_CUDNN]);
     else if (*r->attention != '\0')
         add_word(w, "attention", "attention", r->attention);
     else

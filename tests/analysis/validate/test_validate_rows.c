@@ -254,6 +254,9 @@ static void write_changed(char *out, size_t size, const char *const *changes)
     "hidden", "7168", "heads", "128", "kv_heads", "128", "experts", "256", "experts_per_token",    \
         "8", "moe_ffn_hidden", "2048", "ffn", "swiglu", "positions", "rope"
 
+#define HOPPER                                                                                     \
+    "gpu", "h100-80gb-sxm", "software", "nemo", "attention", "flash3", "fabric", "ib-ndr-8x400"
+
 /* Embedding and head count as layers where that makes the stages even, as for any scenario (six
  * layers of four stages would be refused else); a cut model predicts one token. */
 static void test_what_a_row_assumes(void **state)
@@ -261,22 +264,26 @@ static void test_what_a_row_assumes(void **state)
     static const struct {
         const char *changes[28], *word;
         bool said;
-    } rows[] = {{{"layers", "6", "pp", "4", "dp", "2"}, "even_stages", false},
-                {{"layers", "7", "pp", "4", "dp", "2"}, "even_stages", true},
-                {{"layers", "8", "pp", "4", "dp", "2"}, "even_stages", false},
-                {{"layers", "6", "vpp", "4", "schedule", "interleaved"}, "even_stages", false},
-                {{"layers", "8", "vpp", "3", "schedule", "interleaved"}, "even_stages", true},
-                {{"layers", "60", DEEPSEEK}, "mtp_layers: 0", true},
-                {{"layers", "61", DEEPSEEK}, "mtp_layers: 0", false},
-                {{"sequence_parallel", ""}, "sequence_parallel: auto ", true},
-                {{"sequence_parallel", "0"}, "sequence_parallel: false ", true},
-                {{"sequence_parallel", "1"}, "sequence_parallel: true ", true},
-                {{"tied_embeddings", ""}, "tied_embeddings: false ", true},
-                {{"layers", "61", DEEPSEEK}, "tied_embeddings:", false},
-                {{"layers", "61", "tied_embeddings", "1", DEEPSEEK}, "tied_embeddings: true", true},
-                {{"layers", "61", "ep", "", DEEPSEEK}, "ep: best ", true},
-                {{"layers", "61", "ep", "8", DEEPSEEK}, "ep: 8 ", true},
-                {{"ep", ""}, "ep:", false}};
+    } rows[] = {
+        {{"layers", "6", "pp", "4", "dp", "2"}, "even_stages", false},
+        {{"layers", "7", "pp", "4", "dp", "2"}, "even_stages", true},
+        {{"layers", "8", "pp", "4", "dp", "2"}, "even_stages", false},
+        {{"layers", "6", "vpp", "4", "schedule", "interleaved"}, "even_stages", false},
+        {{"layers", "8", "vpp", "3", "schedule", "interleaved"}, "even_stages", true},
+        {{"layers", "60", DEEPSEEK}, "mtp_layers: 0", true},
+        {{"layers", "61", DEEPSEEK}, "mtp_layers: 0", false},
+        {{"sequence_parallel", ""}, "sequence_parallel: auto ", true},
+        {{"sequence_parallel", "0"}, "sequence_parallel: false ", true},
+        {{"sequence_parallel", "1"}, "sequence_parallel: true ", true},
+        {{"tied_embeddings", ""}, "tied_embeddings: false ", true},
+        {{"layers", "61", DEEPSEEK}, "tied_embeddings:", false},
+        {{"layers", "61", "tied_embeddings", "1", DEEPSEEK}, "tied_embeddings: true", true},
+        {{"layers", "61", "ep", "", DEEPSEEK}, "ep: best ", true},
+        {{"layers", "61", "ep", "8", DEEPSEEK}, "ep: 8 ", true},
+        {{"ep", ""}, "ep:", false},
+        {{HOPPER, "assumed", "attention"}, "attention: auto ", true},
+        {{HOPPER, "assumed", "heads"}, "attention: cudnn ", true},
+        {{HOPPER, "attention", "flash2", "assumed", "attention"}, "attention: flash2 ", true}};
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct world w = begin();
         char text[8192], *told = NULL;

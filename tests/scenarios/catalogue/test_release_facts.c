@@ -175,6 +175,29 @@ static void facts_ask_for_what_facts_set(void **state)
     scenario_destroy(s);
 }
 
+/* An image whose owner brings scripts of his own is no release with its recipes. A fact that ended
+ * is not of later months. */
+static void an_image_is_no_release_with_recipes(void **state)
+{
+    static const char facts[] =
+        "  - {since: 2025-01, until: 2025-03, what: w, source: s, when: {image: false}, sets: "
+        "{router_fusion: true}}\n";
+    static const struct {
+        const char *release;
+        bool holds;
+    } cases[] = {{"25.02", true},     {"2025-02", true}, {"ngc25.02", false},
+                 {"ngc25.03", false}, {"25.03", true},   {"25.04", false}};
+    for (unsigned i = 0; i < COUNT(cases); i++) {
+        char software[64];
+        snprintf(software, sizeof software, ", release: %s", cases[i].release);
+        struct scenario *s = run(facts, "h100-80gb-sxm", "bf16", "", software);
+        assert_int_equal(s->diagnostics.error_count, 0);
+        if (s->configuration.software.experts.router_fusion != cases[i].holds)
+            fail_msg("%s", cases[i].release);
+        scenario_destroy(s);
+    }
+}
+
 /* What is known and not taken is told where it holds, of its month and of such a run. */
 static void what_is_not_taken_is_of_such_runs(void **state)
 {
@@ -243,6 +266,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_set_is_an_error),
         cmocka_unit_test(errors_of_others_and_warnings_leave_facts),
         cmocka_unit_test(facts_ask_for_what_facts_set),
+        cmocka_unit_test(an_image_is_no_release_with_recipes),
         cmocka_unit_test(what_is_not_taken_is_of_such_runs),
         cmocka_unit_test(the_newest_word_dates_a_value),
         cmocka_unit_test(an_unsaid_release_is_no_error),

@@ -47,6 +47,35 @@ static void read_words(struct cells *c, struct validate_run *r)
     r->says.native = says(c, "ddp") || says(c, "fsdp");
 }
 
+/* Of a column by its number; "" where the table lacks it (-1). */
+static const char *cell_of(const struct csv *csv, size_t row, int column)
+{
+    return column < 0 ? "" : csv->cells[row * csv->column_count + (size_t)column];
+}
+
+/* Each row of a table asks: columns are looked up once. */
+static struct validate_run_peers peers_of(const struct cells *c)
+{
+    const struct csv *csv = c->csv;
+    const int same[] = {csv_column(csv, "source"), csv_column(csv, "software"),
+                        csv_column(csv, "released")};
+    const int sequence_parallel = csv_column(csv, "sequence_parallel"),
+              recompute = csv_column(csv, "recompute"), attention = csv_column(csv, "attention");
+    struct validate_run_peers peers = {false, false, false};
+    for (size_t row = 0; row < csv->row_count; row++) {
+        bool peer = true;
+        for (unsigned i = 0; i < sizeof same / sizeof same[0]; i++)
+            peer =
+                peer && strcmp(cell_of(csv, row, same[i]), cell_of(csv, c->record, same[i])) == 0;
+        if (!peer)
+            continue;
+        peers.sequence_parallel |= strcmp(cell_of(csv, row, sequence_parallel), "1") == 0;
+        peers.selective |= validate_run_selective(cell_of(csv, row, recompute));
+        peers.fused |= validate_run_fused(cell_of(csv, row, attention));
+    }
+    return peers;
+}
+
 void validate_run_read(struct cells *c, struct validate_run *r)
 {
     *r = (struct validate_run){.cells = *c};
@@ -77,6 +106,7 @@ void validate_run_read(struct cells *c, struct validate_run *r)
     r->schedule = validate_cells_word(c, "schedule");
     r->software = validate_cells_word(c, "software");
     r->released = validate_cells_word(c, "released");
+    r->peers = peers_of(c);
 }
 
 /* Does line `number` (from 1) of the text stand in this section? */

@@ -34,6 +34,10 @@ struct validate_run_says {
     bool native;  /* ddp or fsdp, as PyTorch calls its data parallelism */
     bool undated; /* nobody says which software: that of a scenario that names none */
 };
+/* What any row of the same source, software and month did: a source ran one version. */
+struct validate_run_peers {
+    bool sequence_parallel, selective, fused;
+};
 struct validate_run {
     uint64_t sequence, global_batch;
     const char *gpu, *fabric;
@@ -47,7 +51,11 @@ struct validate_run {
     struct validate_run_model model;
     struct validate_run_layout layout;
     struct validate_run_says says;
+    struct validate_run_peers peers;
 };
+/* Words of the columns attention and recompute that only some versions of a software have. */
+bool validate_run_fused(const char *attention);
+bool validate_run_selective(const char *recompute);
 /* By the column names of steps.csv; columns that are not there read as empty. */
 void validate_run_read(struct cells *cells, struct validate_run *out);
 /* Writes the scenario of the run, every key with its origin; false with the row refused. */
@@ -80,8 +88,8 @@ struct validate_versions {
 };
 const struct validate_versions *validate_versions_read(struct arena *arena, const char *catalogue,
                                                        struct error *error);
-/* The oldest version of the framework that can do what the run did and that no newer one had
- * superseded when the card came out; NULL: no such framework. */
+/* The oldest version of the framework that can do what the run and its peers did and that no newer
+ * one had superseded when the card came out; NULL: no such framework. */
 const struct software_profile *validate_version(const struct validate_versions *versions,
                                                 const struct validate_run *run);
 /* The framework of the catalogue that is nearest to a name; NULL: none is near. */

@@ -1,4 +1,5 @@
-/* Which version of its framework a published run used: the oldest that can do what the run did.
+/* Which version of its framework a published run used: the oldest that can do what the run did, and
+ * what the other runs of its source did that name the same software and month.
  * People run a new feature soon after it has come, and an old kernel only until there is a better;
  * on a new card they run what its makers had adapted to it, none that was superseded by then. */
 #include <stdio.h>
@@ -104,13 +105,25 @@ static bool runs_as(const struct software_profile *profile, const struct validat
            compiled == (profile->usual.execution == EXECUTION_COMPILED);
 }
 
-/* Can this version do what the run did? Attention that is not named is no feature. */
+/* Attention that is not named is no feature. */
+bool validate_run_fused(const char *attention)
+{
+    return *attention != '\0' && strcmp(attention, attention_kernel_names[ATTENTION_MATH]) != 0;
+}
+
+bool validate_run_selective(const char *recompute)
+{
+    return strcmp(recompute, recompute_names[RECOMPUTE_SELECTIVE]) == 0;
+}
+
+/* Can this version do what the run and its peers did? */
 static bool able(const struct software_profile *profile, const struct validate_run *run)
 {
-    bool fused = *run->attention != '\0' &&
-                 strcmp(run->attention, attention_kernel_names[ATTENTION_MATH]) != 0;
-    bool selective = strcmp(run->recompute, recompute_names[RECOMPUTE_SELECTIVE]) == 0;
-    return (run->layout.sequence_parallel != FLAG_TRUE || profile->offers.sequence_parallelism) &&
+    const bool fused = run->peers.fused || validate_run_fused(run->attention);
+    const bool selective = run->peers.selective || validate_run_selective(run->recompute);
+    const bool sequence =
+        run->peers.sequence_parallel || run->layout.sequence_parallel == FLAG_TRUE;
+    return (!sequence || profile->offers.sequence_parallelism) &&
            (!selective || profile->offers.selective_recompute ||
             profile->offers.operator_recompute) &&
            (!profile->offers.experts_alone || run->model.experts > 0) && runs_as(profile, run) &&

@@ -1,5 +1,5 @@
 # What `cmake --install` lays down, in the usual folders below the prefix: the programs; what the program
-# writes of itself (manual pages by scdoc, completion, the JSON Schema of scenarios), made anew with it; the
+# writes of itself (manual pages by scdoc, completion, the JSON Schemas of scenarios and of documents), made anew with it; the
 # scenarios and lessons that ship; the terms. A build of shared wings is for the loop of edit and test.
 if(ORRERY_LIBRARY_KIND STREQUAL SHARED)
   install(CODE "message(FATAL_ERROR \"a build with ORRERY_SHARED is not installed: take the preset release\")")
@@ -11,6 +11,21 @@ install(TARGETS orrery)
 install(TARGETS orrery-calibrate COMPONENT calibrate)
 
 set(written ${CMAKE_BINARY_DIR}/installed)
+# The documents that have a schema: the names of contract_list.h.
+set(contracts ${CMAKE_SOURCE_DIR}/analysis/tell/contract/contract_list.h)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${contracts})
+file(READ ${contracts} names)
+string(REGEX MATCHALL "X\\([a-z_]+, \"[a-z-]+" names "${names}")
+list(TRANSFORM names REPLACE ".*\"" "")
+set(schemas)
+foreach(name ${names})
+  list(APPEND schemas ${written}/${name}.schema.json)
+  add_custom_command(OUTPUT ${written}/${name}.schema.json
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${written}
+    COMMAND orrery schema --of ${name} > ${written}/${name}.schema.json
+    DEPENDS orrery VERBATIM)
+endforeach()
+add_custom_target(schemas ALL DEPENDS ${schemas})
 set(told ${written}/orrery.bash ${written}/_orrery ${written}/orrery.fish ${written}/orrery.schema.json)
 add_custom_command(OUTPUT ${told}
   COMMAND ${CMAKE_COMMAND} -E make_directory ${written}
@@ -23,7 +38,7 @@ add_custom_target(completions ALL DEPENDS ${told})
 install(FILES ${written}/orrery.bash RENAME orrery DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES ${written}/_orrery DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(FILES ${written}/orrery.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
-install(FILES ${written}/orrery.schema.json ${CMAKE_SOURCE_DIR}/docs/plan.schema.json
+install(FILES ${written}/orrery.schema.json ${schemas}
   DESTINATION ${CMAKE_INSTALL_DATADIR}/orrery/schema)
 
 find_program(SCDOC scdoc)

@@ -10,6 +10,10 @@ setup_file() {
 }
 commands() { command jq -r '.commands[].name' "$BATS_FILE_TMPDIR/commands.json"; }
 below() { (cd "$1" && find . ! -type d | sed 's|^\./||' | sort); }
+documents() { # those that have a schema
+    jq -r '.commands[] | select(.name == "schema") | .options[] | select(.name == "--of") | .choices[]' \
+        "$BATS_FILE_TMPDIR/commands.json"
+}
 pages() { [ "$SCDOC" != SCDOC-NOTFOUND ] && command -v groff >/dev/null || skip "groff or scdoc is not installed"; }
 # rendered FILE: the page in one line, words apart by one blank; no word is cut.
 rendered() { groff -man -Tascii -P-c -P-b -P-u -rLL=2000n -rHY=0 "$1" | tr -s ' \n\t' ' '; }
@@ -19,7 +23,8 @@ rendered() { groff -man -Tascii -P-c -P-b -P-u -rLL=2000n -rHY=0 "$1" | tr -s ' 
         printf 'bin/%s\n' orrery orrery-calibrate
         printf 'share/%s\n' bash-completion/completions/orrery zsh/site-functions/_orrery \
             fish/vendor_completions.d/orrery.fish doc/orrery/LICENSE doc/orrery/README.md \
-            orrery/schema/orrery.schema.json orrery/schema/plan.schema.json
+            orrery/schema/orrery.schema.json
+        documents | sed 's|.*|share/orrery/schema/&.schema.json|'
         if [ "$SCDOC" != SCDOC-NOTFOUND ]; then
             printf 'share/man/man1/%s.1\n' orrery orrery-calibrate
             commands | sed 's|.*|share/man/man1/orrery-&.1|'
@@ -27,6 +32,7 @@ rendered() { groff -man -Tascii -P-c -P-b -P-u -rLL=2000n -rHY=0 "$1" | tr -s ' 
         { shipped; ls "$SCENARIOS"/lessons/*.yaml; } | sed "s|^$SCENARIOS/|share/orrery/scenarios/|"
     } | sort >wanted
     [ "$(commands | wc -l)" -ge 21 ]
+    [ "$(documents | wc -l)" -ge 20 ]
     [ "$(wc -l <wanted)" -ge 70 ]
     below "$X" | diff wanted -
 }
@@ -115,6 +121,9 @@ rendered() { groff -man -Tascii -P-c -P-b -P-u -rLL=2000n -rHY=0 "$1" | tr -s ' 
 
 @test "the schemas are what the program prints, and schemas" {
     "$ORRERY" schema | cmp - "$X/share/orrery/schema/orrery.schema.json"
+    for name in $(documents); do
+        "$ORRERY" schema --of "$name" | cmp - "$X/share/orrery/schema/$name.schema.json"
+    done
     for schema in "$X"/share/orrery/schema/*.json; do
         jq -e '."$schema" | startswith("https://json-schema.org/")' "$schema"
     done

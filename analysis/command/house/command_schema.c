@@ -1,21 +1,27 @@
 #include "analysis/command/line/command.h"
+#include "analysis/tell/contract/contract.h"
 #include "analysis/tell/document/document_json.h"
 #include "scenarios/assemble/scenario.h"
 #include "scenarios/describe/describe.h"
 
 struct schema_arguments {
     struct arguments line;
-    bool markdown, commands;
+    bool markdown, commands, has_document;
+    unsigned document; /* of contract_names */
 };
 #define ARGUMENTS struct schema_arguments
 static const struct option options[] = {
     {"--markdown", OPTION_FLAG, FIELD(markdown), NULL, NULL, "print the reference of every key"},
     {"--commands", OPTION_FLAG, FIELD(commands), NULL, NULL,
      "print the commands and their options as JSON, for programs that call them"},
+    {"--of", OPTION_CHOICE, FIELD_GIVEN(document, has_document), "DOCUMENT", contract_names,
+     "print the JSON Schema of a document that a command prints with --json"},
     OPTION_END};
 static const struct option_conflict conflicts[] = {
     {"--commands", "--markdown",
      "--commands tells of commands, --markdown of keys: give one of them"},
+    {"--of", "--markdown", "--of tells of documents, --markdown of keys: give one of them"},
+    {"--of", "--commands", "--commands prints a document; --of commands alone prints its schema"},
     {NULL, NULL, NULL}};
 
 static const char *type_word(enum option_type type)
@@ -80,7 +86,9 @@ static void tell_commands(FILE *out)
 static int run(const void *line, struct session *session)
 {
     const struct schema_arguments *a = line;
-    if (a->commands)
+    if (a->has_document)
+        contract_print(contract_names[a->document], session->out);
+    else if (a->commands)
         tell_commands(session->out);
     else if (a->markdown)
         describe_reference(session->out);
@@ -92,7 +100,8 @@ static int run(const void *line, struct session *session)
 const struct command command_schema = {
     .head = {.name = "schema",
              .doc =
-                 "prints the JSON Schema of scenarios for editors, or their reference in Markdown"},
+                 "prints the JSON Schema of scenarios, for editors, or of a document that --json "
+                 "prints; or the reference in Markdown"},
     .options = options,
     .bytes = sizeof(struct schema_arguments),
     .conflicts = conflicts,

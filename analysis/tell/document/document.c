@@ -136,11 +136,17 @@ static void set_choices(struct fact *document, const struct scenario *scenario)
     }
 }
 
-struct fact *document_begin(struct arena *arena, const char *schema,
-                            const struct scenario *scenario)
+struct fact *document_root(struct arena *arena)
 {
     struct fact *document = ARENA_NEW(arena, struct fact);
     *document = (struct fact){.arena = arena, .kind = FACT_OBJECT};
+    return document;
+}
+
+struct fact *document_begin(struct arena *arena, const char *schema,
+                            const struct scenario *scenario)
+{
+    struct fact *document = document_root(arena);
     document_word(document, "schema", schema);
     document_word(document, "version", ORRERY_VERSION);
     document_quote(document, "scenario", scenario != NULL ? scenario->name : NULL);

@@ -71,6 +71,8 @@ struct fact {
     struct fact *next;
 };
 
+/* An object of which nothing is said yet. */
+struct fact *document_root(struct arena *arena);
 /* An object with the head of every document: schema, version, scenario, seed, choices, digest.
  * `scenario` NULL: null, and no choices. */
 struct scenario;

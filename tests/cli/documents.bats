@@ -1,0 +1,21 @@
+# The schema of every document, held to what the commands print by a validator that is not ours.
+load helper
+
+@test "each --json document is as its schema says, each key of a schema is in one, and a wrong one is refused" {
+    long_one
+    expect 0 python3 "$BATS_TEST_DIRNAME/documents.py" "$ORRERY" "$SOURCES"
+    shows " kinds, 0 faults"
+}
+
+@test "schema --of: one document; no other words" {
+    expect 0 "$ORRERY" schema --of plan
+    jq -e '."$id" == "urn:orrery:document:plan:1" and .properties.schema.const == "orrery.plan/1"' out
+    # Rows of the table of numbers are told with its sentence and unit.
+    expect 0 "$ORRERY" schema --of run
+    jq -e '.properties.step_time_s | .type == ["number", "null"] and (.description | endswith("[s]"))' out
+    jq -e '(.required | index("wall_s") == null) and .properties.wall_s' out
+    expect 2 "$ORRERY" schema --of plans
+    said "did you mean 'plan'"
+    expect 2 "$ORRERY" schema --of plan --markdown
+    expect 2 "$ORRERY" schema --of plan --commands
+}

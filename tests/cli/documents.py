@@ -35,6 +35,7 @@ run {{s}}/hello-8-gpus.yaml --no-db --uncertainty 8
 run {{s}}/hello-8-gpus.yaml --no-db --uncertainty 8 --against {{s}}/step/fsdp-7b.yaml
 run {{s}}/step/mixtral-8x7b-64xh100.yaml --no-db
 run {{s}}/step/straggler.yaml --no-db
+run {{s}}/hello-8-gpus.yaml --no-db --set expect.fits=true --set expect.mfu=50% --set expect.scenario=hello
 run {{s}}/memory/memory-13b-1gpu.yaml --no-db
 run {{s}}/memory/memory-3b-long-sequence.yaml --no-db
 run {{s}}/hello-8-gpus.yaml --no-db --set cluster.profile={{w}}/h100.db

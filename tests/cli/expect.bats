@@ -124,11 +124,11 @@ fail() {
 ROWS
 }
 
-@test "the document does not change, and --set takes bounds" {
+@test "nothing else of the document changes, and --set takes bounds" {
     expect 0 "$ORRERY" run "$hello" --no-db --json
     cp out plain
     expect 6 "$ORRERY" run "$hello" --no-db --json --set 'expect.mfu=">= 90%"'
-    cmp plain out
+    diff <(jq -S . plain) <(jq -S "del(.expectations)" out)
     said '--set:1:12: error: expect.mfu: expected >= 90%, but it is 9.54147%'
     expect 0 "$ORRERY" run "$hello" --no-db --set 'expect={mfu: "< 90%", step_time: "< 1s"}'
     expect 6 "$ORRERY" run "$hello" --db kept.db --set 'expect.mfu=">= 90%"'
@@ -139,6 +139,31 @@ ROWS
     with 'expect: {mfu: ">= 90%"}'
     expect 0 "$ORRERY" check mine.yaml
     expect 0 "$ORRERY" memory mine.yaml
+}
+
+@test "the document has each name, its bounds as written, whether they hold and what is" {
+    of=$hello
+    with 'expect: {fits: true, step_time: "> 74ms, < 75ms", mfu: ">= 40%", scenario: hello, goodput: 1}'
+    expect 3 "$ORRERY" run mine.yaml --no-db --json # goodput is of weeks
+    with 'expect: {fits: true, step_time: "> 74ms, < 75ms", mfu: "> 1%, >= 40%", scenario: hello, tokens_per_s: "> 1M"}'
+    expect 6 "$ORRERY" run mine.yaml --no-db --json
+    jq -e '[.expectations[] | [.key, .holds]] == [["fits", true], ["step_time", true], ["mfu", false],
+        ["scenario", false], ["tokens_per_s", false]]' out
+    jq -e '.expectations[1].expected == "> 74ms, < 75ms" and .expectations[2].expected == "> 1%, >= 40%"' out
+    jq -e '[.expectations[].is] == [.fits, .step_time_s, .mfu, .scenario, .tokens_per_s]' out
+    # As many do not hold as are told, and a scenario that expects nothing has no such key.
+    [ "$(grep -c 'error: expect' err)" -eq "$(jq '[.expectations[] | select(.holds | not)] | length' out)" ]
+    with 'expect: {}'
+    expect 0 "$ORRERY" run mine.yaml --no-db --json
+    jq -e '.expectations == []' out
+    expect 0 "$ORRERY" run "$hello" --no-db --json
+    jq -e 'has("expectations") | not' out
+    # What was not timed is null, and holds nothing.
+    of=$SCENARIOS/memory/memory-13b-1gpu.yaml
+    with 'expect: {fits: false, mfu: "> 1%"}'
+    expect 6 "$ORRERY" run mine.yaml --no-db --json
+    jq -e '.expectations == [{key: "fits", expected: "false", holds: true, is: false},
+        {key: "mfu", expected: "> 1%", holds: false, is: null}]' out
 }
 
 @test "hostile names and bounds: bounded, clean, no crash" {

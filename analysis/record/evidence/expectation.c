@@ -302,27 +302,49 @@ static const char *told(struct arena *arena, const struct row_column *column,
     return text;
 }
 
-/* The first bound of a name that does not hold, told; true: all do. */
-static bool judge(struct problems *problems, const struct value *member, const struct run_row *run)
+/* The first bound of a name that does not hold; false: all do. */
+static bool find_broken(struct arena *arena, const struct value *member, const struct run_row *run,
+                        struct bound *bound)
 {
     struct expectation left = {find(member->key), member->text};
     do {
-        struct bound bound;
         char why[QUANTITY_TEXT_MAX];
-        const bool read = take(problems->arena, &left, &bound, why);
+        const bool read = take(arena, &left, bound, why);
         CHECK(read);
-        if (holds(left.column, &bound, run))
-            continue;
-        problems_error(problems, member->mark, "expect.%s: expected %s, but %s%s", member->key,
-                       bound.words,
-                       left.column->type == ROW_TEXT || left.column->flag ||
-                               !isnan(number_in(run, left.column))
-                           ? "it is "
-                           : "",
-                       told(problems->arena, left.column, &bound, run));
-        return false;
+        if (!holds(left.column, bound, run))
+            return true;
     } while (*left.text != '\0');
-    return true;
+    return false;
+}
+
+/* The first bound of a name that does not hold, told; true: all do. */
+static bool judge(struct problems *problems, const struct value *member, const struct run_row *run)
+{
+    const struct row_column *column = find(member->key);
+    struct bound bound;
+    if (!find_broken(problems->arena, member, run, &bound))
+        return true;
+    problems_error(
+        problems, member->mark, "expect.%s: expected %s, but %s%s", member->key, bound.words,
+        column->type == ROW_TEXT || column->flag || !isnan(number_in(run, column)) ? "it is " : "",
+        told(problems->arena, column, &bound, run));
+    return false;
+}
+
+unsigned expectation_answers(const struct scenario *scenario, const struct run_row *run,
+                             struct arena *arena, struct expectation_answer **out)
+{
+    unsigned count = 0;
+    for (const struct value *m = scenario->expect->first; m != NULL; m = m->next)
+        count++;
+    struct expectation_answer *answer = ARENA_ARRAY(arena, struct expectation_answer, count);
+    *out = answer;
+    for (const struct value *m = scenario->expect->first; m != NULL; m = m->next, answer++) {
+        struct bound bound;
+        *answer = (struct expectation_answer){m->key, m->text, find(m->key),
+                                              !find_broken(arena, m, run, &bound)};
+    }
+    return count;
 }
 
 unsigned expectation_tell(const struct scenario *scenario, const struct run_row *run, FILE *out,

@@ -22,4 +22,14 @@ bool expectation_is_of(const struct scenario *scenario, const char *key);
 unsigned expectation_tell(const struct scenario *scenario, const struct run_row *run, FILE *out,
                           bool colour);
 
+/* Of a checked scenario that has the section: each of its names, in the order of the file, and
+ * whether all its bounds hold. Texts are the scenario's, the rows live in the arena. */
+struct expectation_answer {
+    const char *key, *expected;      /* as they are written */
+    const struct row_column *column; /* of `run` */
+    bool holds;
+};
+unsigned expectation_answers(const struct scenario *scenario, const struct run_row *run,
+                             struct arena *arena, struct expectation_answer **out);
+
 #endif

@@ -123,9 +123,14 @@ static void put_value(struct fact *o, struct fact *definitions, const struct con
             put_words(o, "enum", row);
         return;
     case CONTRACT_SCALAR:
+    case CONTRACT_CELL:
         either = document_array(o, "type");
         document_word(either, NULL, "number");
         document_word(either, NULL, "string");
+        if ((row->type & CONTRACT_TYPES) == CONTRACT_SCALAR)
+            return;
+        document_word(either, NULL, "boolean");
+        document_word(either, NULL, "null");
         return;
     case CONTRACT_OBJECT:
         put_reference(o, definitions, row);

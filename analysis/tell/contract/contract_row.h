@@ -16,6 +16,7 @@ enum contract_type {
     CONTRACT_SHARE, /* 0 to 1 */
     CONTRACT_WORD,
     CONTRACT_SCALAR,  /* a number or a word */
+    CONTRACT_CELL,    /* one of these, or a flag; null: not known */
     CONTRACT_OBJECT,  /* of `of` */
     CONTRACT_SUMS,    /* a number for each of `words` */
     CONTRACT_NAMES,   /* any keys: numbers where there is a unit, else counts */

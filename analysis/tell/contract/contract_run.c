@@ -45,6 +45,12 @@ CONTRACT(level, COLUMNS_ROW(checkpoint_level,
                             "tier every stall_s persist_s load_s slowdown=slowdown_ratio saves "
                             "bytes_per_save written_bytes mean_bytes_per_s peak_bytes_per_s "
                             "busy_ratio kept_bytes warning"));
+CONTRACT(expectation,
+         ROW("key", WORD, "the number, as the section expect of the scenario names it"),
+         ROW("expected", WORD, "its bounds, as they are written there"),
+         ROW("holds", FLAG, "Do all of them hold?"),
+         IN_NULL_ROW("is", CELL, "SI", "what the number is; null: there is none"));
+
 /* The spares, which spend no time of the job's, are a class of energy. */
 #define X(name, doc) #name,
 static const char *const energy_classes[] = {BADPUT_CLASSES(X) "spares"};
@@ -72,6 +78,10 @@ CONTRACT(run, {.type = CONTRACT_METRICS},
           .unit = "1",
           .words = kernel_evidence_names,
           .word_count = KERNEL_EVIDENCE_COUNT},
+         {.name = "expectations",
+          .type = CONTRACT_OBJECT | CONTRACT_LIST | CONTRACT_SOMETIMES,
+          .doc = "of `run`, where the scenario has the section expect",
+          .of = &expectation},
          {.name = "uncertainty",
           .type = CONTRACT_OBJECT | CONTRACT_SOMETIMES,
           .doc = "with --uncertainty",

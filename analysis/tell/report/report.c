@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/record/evidence/expectation.h"
 #include "analysis/record/numbers/job_record.h"
 #include "analysis/tell/report/report_parts.h"
 #include "models/layout/stream.h"
@@ -321,6 +322,25 @@ static void recall_choices(struct fact *in, const struct record *record)
                              "key value=text why=doc");
 }
 
+/* What the scenario expects of this run; a database does not hold it. */
+static void set_expectations(struct fact *in, const struct record *record,
+                             const struct scenario *scenario)
+{
+    struct expectation_answer *answers;
+    if (scenario->expect == NULL)
+        return;
+    const unsigned count = expectation_answers(scenario, record_run(record), in->arena, &answers);
+    struct fact *array = document_array(in, "expectations");
+    for (unsigned i = 0; i < count; i++) {
+        struct fact *o = document_object(array, NULL);
+        document_quote(o, "key", answers[i].key);
+        document_quote(o, "expected", answers[i].expected);
+        document_flag(o, "holds", answers[i].holds);
+        document_columns(o, ROW_run, record_run(record),
+                         arena_format(in->arena, "is=%s", answers[i].column->name));
+    }
+}
+
 struct fact *report_run(const struct record *record, const struct run_told *told)
 {
     const struct result *result = told->result;
@@ -333,6 +353,8 @@ struct fact *report_run(const struct record *record, const struct run_told *told
     set_warnings(o, record);
     if (result == NULL)
         recall_choices(o, record);
+    else
+        set_expectations(o, record, result->scenario);
     report_messages(o, ".published", record, "published");
     if (told->uncertainty != NULL)
         set_uncertainty(o, record, result, told->uncertainty);

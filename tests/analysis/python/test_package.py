@@ -22,6 +22,7 @@ import unittest
 import unittest.mock as mock
 import warnings
 import zipfile
+from typing import Any, List
 
 import orrery
 from orrery import _commands, _document
@@ -298,20 +299,44 @@ class Signatures(unittest.TestCase):
         hints = {name: getattr(_commands, name).__annotations__["return"] for name in ("run", "plan", "import_")}
         self.assertEqual(hints, {"run": "RunDocument", "plan": "PlanDocument", "import_": "str"})
 
-    def test_documents_have_the_keys_of_their_classes(self):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            answers = [orrery.run(HELLO), orrery.memory(HELLO), orrery.check(HELLO), orrery.list(),
-                       orrery.study(HELLO, vary={"layout.microbatch": [1, 2]})]
+    def test_documents_have_the_keys_and_types_of_their_classes(self):
         import typing
         from orrery import _documents
-        for answer in answers:
-            cls = getattr(_documents, answer.schema[7:].split("/")[0].capitalize() + "Document")
-            hints = typing.get_type_hints(cls)
-            for key, value in answer.items():
-                self.assertIn(key, hints)
-                if value is not None and hints[key] in (bool, str, int):
-                    self.assertIsInstance(value, hints[key], key)
+        rows = [f"[2026-11-03 00:00:{i:02d}] iteration {i:8d}/ 500 | elapsed time per iteration (ms): 80.0 |" for i in range(1, 41)]
+        pathlib.Path("train.log").write_text("\n".join(rows) + "\n")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            answers = {"run": orrery.run(HELLO, uncertainty=8), "memory": orrery.memory(HELLO), "check": orrery.check(HELLO),
+                       "list": orrery.list(), "study": orrery.study(HELLO, vary={"layout.microbatch": [1, 2]}),
+                       "watch": orrery.watch(HELLO, pathlib.Path("train.log")), "explain": orrery.explain(HELLO, walls=True),
+                       "export": orrery.export(HELLO, launch="megatron"), "doctor": orrery.doctor(),
+                       "plan": orrery.plan(HELLO, top=1), "collective": orrery.collective(gpus=8, max="1MiB")}
+
+        def hold(value, hint, path):
+            if hint is Any:
+                return
+            origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+            if origin is typing.Union:
+                return value is None or hold(value, arguments[0], path)
+            if origin is list:
+                self.assertIsInstance(value, list, path)
+                for item in value:
+                    hold(item, arguments[0], path + "[]")
+            elif hint is float:
+                self.assertIn(type(value), (int, float), path)
+            elif hint in (bool, int, str):
+                self.assertIs(type(value), hint, path)
+            else:
+                self.assertIsInstance(value, orrery.Document, path)
+                if hint is not orrery.Document:
+                    keys = typing.get_type_hints(hint)
+                    for key, item in value.items():
+                        self.assertTrue(key in keys or hasattr(dict, key), f"{path}.{key}")
+                        hold(item, keys.get(key, Any), f"{path}.{key}")
+
+        for command, answer in answers.items():
+            hold(answer, getattr(_documents, command.capitalize() + "Document"), command)
+        self.assertIs(typing.get_type_hints(_documents.WatchDocument)["levels"], List[_documents.WatchLogLevel])
 
     def test_python_3_9_reads_every_file(self):
         folder = pathlib.Path(orrery.__file__).parent

@@ -84,19 +84,21 @@ class Packing(unittest.TestCase):
             self.assertEqual(modes, {"orrery/bin/orrery"})
 
     def test_generated_part_follows_the_program(self):
-        """A program whose table of options changed writes other functions: nothing is kept by hand."""
+        """A program whose options and documents changed writes other functions and classes: nothing is kept by hand."""
         folder = pathlib.Path(self.scratch.name)
         fake = folder / "orrery"
-        fake.write_text(f"#!/bin/sh\n[ \"$2\" = --commands ] || exec '{os.environ['ORRERY']}' \"$@\"\n"
-                        f"'{os.environ['ORRERY']}' \"$@\" | sed 's/\"--global-batch\"/\"--galactic-batch\"/'\n")
+        fake.write_text(f"#!/bin/sh\n'{os.environ['ORRERY']}' \"$@\" | sed 's/\"--global-batch\"/\"--galactic-batch\"/; "
+                        "s/\"step_before\"/\"step_ahead\"/'\n")
         fake.chmod(0o755)
-        subprocess.run([sys.executable, SOURCES / "analysis/python/generate", fake, SOURCES / "scenarios", folder / "out"],
+        subprocess.run([sys.executable, SOURCES / "analysis/python/generate", fake, folder / "out"],
                        check=True, stdout=subprocess.DEVNULL)
         written = (folder / "out" / "_commands.py").read_text()
         lines = {line.strip() for line in written.split("\n")}
         self.assertEqual({"galactic_batch: Optional[Count] = None,", "'galactic_batch': Option('--galactic-batch', 'some', False),"}
                          - lines, set())
         self.assertFalse("global_batch" in written)
+        documents = (folder / "out" / "_documents.py").read_text()
+        self.assertTrue("    step_ahead: int\n" in documents and "step_before" not in documents)
 
 
 if __name__ == "__main__":

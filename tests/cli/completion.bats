@@ -96,7 +96,7 @@ offers() { # WANTED -- WORD...: exactly these, in any order
         done
         grep -E -- "mtbf" out | grep -q "rsc-1"
         grep -E -- "(--best|-l best)" out | grep -qE "[('](step tokens cost days goodput energy)[)']" || { echo "$shell: --best"; return 1; }
-        grep -E -- "(--format|-l format)" out | grep -qE "[('](chrome csv svg failures kineto)[)']" || { echo "$shell: --format"; return 1; }
+        grep -E -- "(--format|-l format)" out | grep -qE "[('](chrome csv svg failures kineto chakra)[)']" || { echo "$shell: --format"; return 1; }
         if command -v $shell >/dev/null; then $shell -n out; fi
     done
     expect 2 "$ORRERY" completion csh

@@ -163,7 +163,8 @@ static const struct option options[] = {
      "the machine"},
     {"--table", OPTION_TEXT, FIELD(table), "NAME", NULL, "the table or view for csv (slice)"},
     {"--rank", OPTION_COUNT, FIELD_GIVEN(rank, has_rank), "N", NULL,
-     "chrome: only this rank, instead of one of each class; kineto: instead of all"},
+     "chrome: only this rank, instead of one of each class; kineto, chakra: instead of "
+     "all"},
     {"--launch", OPTION_CHOICE, FIELD_GIVEN(launch, has_launch), "FRAMEWORK", launch_names,
      "print the script that starts this layout, with sbatch or by hand; FILE may then be a "
      "scenario"},

@@ -8,3 +8,6 @@ X(failures,
   "said on stderr")
 X(kineto, "a trace a rank, as PyTorch's profiler writes them: trace.json becomes trace-rank0.json "
           "and so on")
+X(chakra,
+  "a Chakra execution trace a rank, as ASTRA-sim takes them: PREFIX becomes PREFIX.0.et and "
+  "so on, beside PREFIX.groups.json")

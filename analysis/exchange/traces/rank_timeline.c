@@ -150,7 +150,7 @@ static bool take_slice(void *context, const struct query_row *row, struct error 
         return differs(r->t, error);
     if (dur < 0 || wait < 0 || ts < wait || ts > INT64_MAX / 2 || dur > INT64_MAX / 2)
         return error_set(error, "rank %u has a span outside of time", r->t->rank);
-    r->t->ops[r->next++] = (struct rank_op){ts - wait, ts + dur, -1};
+    r->t->ops[r->next++] = (struct rank_op){ts - wait, ts, ts + dur, -1};
     r->read++;
     return true;
 }

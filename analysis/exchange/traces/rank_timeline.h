@@ -15,6 +15,7 @@ struct scenario;
 /* Nanoseconds since the step began. */
 struct rank_op {
     int64_t begin_ns; /* of communication: when the rank was ready, and waited for its peers */
+    int64_t start_ns; /* when it began to run: of communication, when all of its ranks had come */
     int64_t finish_ns;
     /* When the host launched it: no later than it began, nor before any op that the host issued
      * earlier. The database holds that moment for compute which waited for the host; of other ops

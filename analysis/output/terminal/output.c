@@ -26,6 +26,10 @@ static const struct {
     [OUTPUT_PAGE] = {"<!doctype html", "an HTML page"},
     [OUTPUT_CHROME] = {"{\"displayTimeUnit\":", "a trace of Chrome's kind"},
     [OUTPUT_KINETO] = {"{\"generator\":\"orrery\",\"schemaVersion\":", "a trace that Orrery wrote"},
+    [OUTPUT_CHAKRA] = {"\x1d\n\x05"
+                       "0.0.4\x12\x14\n\tgenerator\xea\x01\x06orrery",
+                       "an execution trace that Orrery wrote"},
+    [OUTPUT_GROUPS] = {"{\n \"1\": [", "groups of ranks that Orrery wrote"},
     [OUTPUT_CSV] = {"", "a CSV table"},
     [OUTPUT_SHAPES] = {"# Kernels of ", "a list of kernels"},
     [OUTPUT_SCENARIO] = {"# Scenario of a launch", "a scenario of a launch"},

@@ -22,6 +22,8 @@ enum output_kind {
     OUTPUT_PAGE,     /* HTML */
     OUTPUT_CHROME,   /* trace events */
     OUTPUT_KINETO,   /* of one rank, as PyTorch's profiler writes it */
+    OUTPUT_CHAKRA,   /* of one rank, an execution trace */
+    OUTPUT_GROUPS,   /* the ranks of each group, beside execution traces */
     OUTPUT_CSV,      /* a line of column names first */
     OUTPUT_SHAPES,   /* kernels to measure */
     OUTPUT_SCRIPT,   /* for bash */

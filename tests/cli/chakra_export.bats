@@ -1,0 +1,125 @@
+# orrery export DB --format chakra: an execution trace a rank, read back, checked and played.
+load helper
+
+write_small() {
+    cat >small.yaml <<'YAML'
+name: Small
+model: {layers: 4, hidden: 2048, heads: 16, vocabulary: 32k}
+cluster: {gpu: h100-80gb-sxm, gpus: 8}
+training: {sequence: 2048, global_batch: 8}
+layout: {tp: 2, pp: 2, dp: 2, microbatch: 1, sharding: zero-1, sequence_parallel: true}
+software: megatron
+YAML
+}
+experts=(--set model.experts=8 --set model.experts_per_token=2 --set model.moe_ffn_hidden=2048 --set layout.ep=4)
+
+# law [--within RATIO] SETS...: traces of the step hold what the database does, and play as the step did.
+law() {
+    local within=()
+    if [ "$1" = --within ]; then within=("$2") && shift 2; fi
+    [ -e small.yaml ] || write_small
+    expect 0 "$ORRERY" run small.yaml "$@" --detail flow --db run.db
+    rm -f t.*
+    expect 0 "$ORRERY" export run.db --format chakra --output t
+    expect 0 "$ORRERY" chakra small.yaml "$@" t --eager 0 --db played.db
+    python3 "$BATS_TEST_DIRNAME/chakra_check.py" run.db t played.db "${within[@]}" >out 2>err || { cat out err; return 1; }
+    expect 0 "$ORRERY" import chakra t
+    count collective "select cast(round(sum(1.0 / x.ranks)) as integer) from slice s join transfer x on x.slice_id = s.id
+        where x.op not in ('send', 'ring_exchange') having count(*) > 0"
+    count compute "select count(*) from slice where depth = 0 and stream in ('compute', 'copy')"
+}
+count() { # WHAT SQL: import chakra counts what the database has
+    local want
+    want=$(sql run.db "$2")
+    [ -n "$want" ] || { lacks " $1" out; return; }
+    tr -d , <out | grep -qE "(^| )$want (of )?$1" || { cat out; echo "not $want $1"; return 1; }
+}
+
+@test "pipelines: one chunk, chunks that wrap round, V shapes, both directions, tied embeddings" {
+    law
+    count messages "select count(*) from slice where depth = 0 and stream like 'send_%'"
+    law --set layout.tp=1 --set layout.pp=4 --set training.global_batch=16
+    law --set layout.vpp=1 --set training.sequence=16384 --set layout.tp=1 --set layout.dp=4
+    law --set layout.schedule=zb-v
+    law --set layout.schedule=dualpipe --set training.global_batch=16
+    law --set layout.schedule=dualpipe-v --set training.global_batch=16
+    law --set model.tied_embeddings=true
+}
+
+@test "experts: rows are exchanged, beside pipelines too" {
+    law "${experts[@]}" --set layout.pp=1 --set layout.dp=auto
+    law "${experts[@]}" --set layout.tp=1 --set layout.dp=4
+}
+
+@test "shards of ZeRO and FSDP, in groups, on two nodes" {
+    local flat=(--set layout.pp=1 --set layout.tp=1 --set layout.dp=8 --set layout.sequence_parallel=false)
+    law "${flat[@]}" --set layout.sharding=zero-3
+    law "${flat[@]}" --set layout.sharding=hsdp --set layout.shard_group=4
+    law --set software=torchtitan --set layout.pp=1 --set layout.dp=4 --set layout.sharding=fsdp
+    law --set cluster.gpus=16 --set cluster.fabric=ib-ndr-8x400 --set layout.dp=4 --set layout.placement=scattered
+}
+
+# A ring's exchange is one message there, and n - 1 steps here: their latencies differ.
+@test "keys and values pass round a ring" {
+    local long=(--set layout.cp=4 --set layout.tp=1 --set layout.dp=1 --set layout.sequence_parallel=false)
+    law --within 0.001 --set layout.cp=4 --set layout.cp_method=ring --set layout.pp=1 --set layout.dp=1
+    law --within 0.001 "${long[@]}" --set layout.cp_method=ring
+    law --within 0.001 "${long[@]}" --set layout.cp_method=all_to_all_ring --set layout.cp_inner=2
+}
+
+# Copies of both directions share a lane where traces are played.
+@test "copies between card and host" {
+    law --set layout.activation_offload=50% --set layout.pp=1 --set layout.dp=auto
+    law --within 0.3 --set layout.activation_offload=50% --set software=torchtitan
+    count memory "select count(*) from slice where depth = 0 and stream in ('to_host', 'from_host')"
+}
+
+@test "one rank has no group and no message" {
+    law --set cluster.gpus=1 --set layout.tp=1 --set layout.pp=1 --set layout.dp=1
+    expect 0 "$ORRERY" export run.db --format chakra --output one
+    said "wrote one trace: one.0.et"
+    [ ! -e one.groups.json ]
+}
+
+@test "--detail op is enough, one rank goes to stdout, a slow card is slow there too" {
+    write_small
+    expect 0 "$ORRERY" run small.yaml --detail flow --db flow.db
+    expect 0 "$ORRERY" run small.yaml --db op.db
+    expect 0 "$ORRERY" export op.db --format chakra --output t
+    said "wrote 8 traces, of ranks 0 to 7: t.0.et and so on"
+    said "wrote the ranks of 9 groups: t.groups.json"
+    expect 0 "$ORRERY" export flow.db --format chakra --rank 5
+    cmp out t.5.et
+    expect 0 "$ORRERY" export flow.db --format chakra --rank 6 --output six.et
+    cmp six.et t.6.et
+    printf 'perturbations: {stragglers: [{gpu: 3, speed: 0.5}]}\n' >>small.yaml
+    expect 0 "$ORRERY" run small.yaml --detail flow --db run.db
+    expect 0 "$ORRERY" export run.db --format chakra --output slow
+    sed -i /perturbations/d small.yaml # the durations hold it
+    expect 0 "$ORRERY" chakra small.yaml slow --eager 0 --db played.db
+    python3 "$BATS_TEST_DIRNAME/chakra_check.py" run.db slow played.db
+}
+
+@test "what no trace can be made of is refused, no file of another kind is replaced" {
+    write_small
+    expect 0 "$ORRERY" run small.yaml --db small.db
+    expect 2 "$ORRERY" export small.db --format chakra
+    said "--format chakra writes a file a rank: name them with --output PREFIX, or ask for one with --rank 0"
+    expect 1 "$ORRERY" export small.db --format chakra --rank 8
+    said "the database has ranks 0 to 7, no rank 8"
+    expect 0 "$ORRERY" run small.yaml --detail step --db less.db
+    expect 1 "$ORRERY" export less.db --format chakra --rank 0
+    said "without the times of ops: simulate it again"
+    python3 "$BATS_TEST_DIRNAME/chakra_write.py" t 4 <<<'all 4 1 us=1'
+    cp t.3.et before
+    expect 1 "$ORRERY" export small.db --format chakra --output t
+    said ".et holds something else, not an execution trace that Orrery wrote: not replaced"
+    cmp t.3.et before
+    rm t.*
+    echo '{"1": [0, 1]}' >t.groups.json
+    expect 1 "$ORRERY" export small.db --format chakra --output t
+    said "t.groups.json holds something else, not groups of ranks that Orrery wrote: not replaced"
+    rm t.groups.json
+    expect 0 "$ORRERY" export small.db --format chakra --output t
+    expect 0 "$ORRERY" export small.db --format chakra --output t
+}

@@ -14,6 +14,12 @@ load helper
     expect 0 "$ORRERY" schema --of run
     jq -e '.properties.step_time_s | .type == ["number", "null"] and (.description | endswith("[s]"))' out
     jq -e '(.required | index("wall_s") == null) and .properties.wall_s' out
+    # Words of which there are few are listed; kinds are those that the program lists.
+    "$ORRERY" list schedule --json | jq -c '[.rows[].name]' >kinds
+    expect 0 "$ORRERY" schema --of plan
+    jq -c '."$defs".leader.properties.schedule.enum' out | cmp kinds -
+    jq -e '."$defs".leader.properties.detail.enum == ["op", "pass"]' out
+    jq -e '."$defs".judged.properties.missed.enum | index("deadline") and index(null)' out
     expect 2 "$ORRERY" schema --of plans
     said "did you mean 'plan'"
     expect 2 "$ORRERY" schema --of plan --markdown

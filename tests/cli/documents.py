@@ -227,6 +227,11 @@ def check_refusals(name, schema, where, rule, value):
             less = copy.copy(value)
             del less[key]
             wrong.append((less, f"without {key}"))
+        length = rule["properties"].get(key, {}).get("minItems")
+        if length is not None:
+            wrong += [({**value, key: [None] * (length + by)}, f"with {length + by} values in {key}") for by in (-1, 1)]
+        if "enum" in rule["properties"].get(key, {}):
+            wrong.append(({**value, key: "no such word"}, f"with another word as {key}"))
     for one, what in wrong:
         if validator.is_valid(one):
             fault(f"{name}: {where or 'the document'} {what} is valid")

@@ -13,6 +13,8 @@ struct rule_report {
 /* One more rule is broken at `key`; past the capacity it is only counted. */
 __attribute__((format(printf, 4, 5))) void rule_say(struct rule_report *r, bool warning,
                                                     const char *key, const char *format, ...);
+/* Context parallelism. */
+void configuration_check_context(struct rule_report *r);
 /* What runs beside products leaves them SMs. */
 void configuration_check_sms(struct rule_report *r);
 /* Stages, chunks and their order. The sizes are positive and dp x microbatch is not 0. */

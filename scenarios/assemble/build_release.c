@@ -316,7 +316,8 @@ static void settle_sets(struct builder *b)
         return;
     }
     if (!release_sets_any(b->release.history)) {
-        b->release.why = "no dated fact of this software sets a key: what came is off by default";
+        b->release.why =
+            "no dated fact of this software sets a key; what came later is not searched";
         return;
     }
     const uint64_t skip = left_out(b, errors_of(b), &b->release.sets);
@@ -424,6 +425,13 @@ static void check_month(struct builder *b, struct mark where)
         problems_error(b->problems, where, "%s", say);
     else if (card > year)
         problems_warning(b->problems, where, "%s", say);
+    const unsigned profile = (unsigned)b->scenario->configuration.software.version.year;
+    if (year < profile)
+        problems_warning(b->problems, where,
+                         "software.release: %s is before %u, the first year of profile %s: state a "
+                         "release of %u or later, or an older profile ('orrery list software')",
+                         b->release.text, profile, b->scenario->configuration.software.name,
+                         profile);
     if (newest > 0 && month > newest + AHEAD_MAX)
         problems_warning(b->problems, where,
                          "software.release: %s is more than a year after the newest fact that is "
@@ -431,6 +439,15 @@ static void check_month(struct builder *b, struct mark where)
                          "out",
                          b->release.text, release_month_text(b->arena, newest),
                          release_month_text(b->arena, newest));
+}
+
+/* Does a fact before that one bring this key too? */
+static bool brought_before(const struct release_history *history, unsigned fact, const char *key)
+{
+    for (unsigned i = 0; i < fact; i++)
+        if (value_find(history->facts[i].brings, key) != NULL)
+            return true;
+    return false;
 }
 
 void build_release_check(struct builder *b, struct mark where)
@@ -442,8 +459,7 @@ void build_release_check(struct builder *b, struct mark where)
     for (unsigned i = 0; i < history->count; i++) {
         const struct value *brings = history->facts[i].brings;
         for (const struct value *m = brings ? brings->first : NULL; m != NULL; m = m->next)
-            if (release_bringer(*history, m->key, m->text) == &history->facts[i] ||
-                strcmp(m->text, "any") == 0)
+            if (!brought_before(history, i, m->key))
                 check_key(b, m->key);
     }
 }

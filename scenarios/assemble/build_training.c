@@ -211,7 +211,6 @@ static void date_profile(struct builder *b, const struct value *mapping, const s
     b->release.software = mapping;
     if (newest && b->release.told)
         b->open |= 1u << CHOICE_RELEASE;
-    build_release_check(b, section_mark(mapping, "release"));
 }
 
 static void build_software(struct builder *b)
@@ -242,6 +241,7 @@ static void build_software(struct builder *b)
     software->name = keys.profile;
     software->version.month = b->release.month;
     b->release.plain_software = *software;
+    build_release_check(b, section_mark(mapping, "release"));
     struct constant_section of = {SECTION_SOFTWARE, software->name, base, mapping, NULL};
     build_constants(b, &of, schema_table(schema), software);
     build_figures(b, &of, schema_table(schema), merged);

@@ -141,9 +141,9 @@ YAML
 @test "plan --mtbf: of a job that keeps nothing two seeds are played, and that is said" {
     long_one
     # Each failure takes the one node away for half a day: two a day in 30 days, and nothing kept.
-    expect 0 plan --model llama3-8b --gpu h100-80gb-sxm --gpus 8 --mtbf 1min --json
+    expect 4 plan --model llama3-8b --gpu h100-80gb-sxm --gpus 8 --mtbf 1min --json
     jq -e '[.layouts[].weeks | .seeds == 2 and .goodput == 0] | all' out
-    expect 0 plan --model llama3-8b --gpu h100-80gb-sxm --gpus 8 --mtbf 1min
+    expect 4 plan --model llama3-8b --gpu h100-80gb-sxm --gpus 8 --mtbf 1min
     shows "by 2 seeds, which are enough: it hardly gets on"
     expect 0 plan --model llama3-8b --gpu h100-80gb-sxm --gpus 8 --mtbf 30d --json
     jq -e '[.layouts[].weeks | .seeds == 16 and .goodput > 0] | all' out

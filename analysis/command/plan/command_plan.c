@@ -32,6 +32,9 @@ static const char *contradiction(const struct plan_arguments *a)
         return "--emit writes --shard and --resume into the job file: leave them to it";
     if (a->output.database.resume && a->output.database.path == NULL && a->share.shard == NULL)
         return "--resume goes on with a database: name it with --db";
+    if (a->output.database.max_bytes > 0 && a->output.database.path == NULL &&
+        a->share.shard == NULL && !a->share.has_emit)
+        return "--max-db bounds a database: name it with --db";
     if (a->share.has_shards > 0 && !a->share.has_emit)
         return "--shards says how many a job file has: give --emit; --shard i/n searches one";
     if (a->share.shard != NULL &&
@@ -262,8 +265,8 @@ const struct command command_plan = {
                "prints what one\n"
                "process prints.\n"
                "\n"
-               "exit code: 0 found, 3 scenario rejected, 4 nothing fits, 5 --max-db was reached, "
-               "130 interrupted",
+               "exit code: 0 found, 3 scenario rejected, 4 nothing fits or gets on, 5 --max-db was "
+               "reached, 130 interrupted",
     .example = "orrery plan --model llama3-70b --gpu h100-80gb-sxm --gpus 512 --global-batch 2048",
     .run = run,
 };

@@ -24,6 +24,7 @@
 #include "analysis/plan/search/search_own.h"
 #include "analysis/plan/search/search_power.h"
 #include "analysis/plan/search/search_terms.h"
+#include "analysis/plan/search/search_weeks.h"
 #include "analysis/tell/document/document_lines.h"
 #include "analysis/tell/report/report_plan.h"
 #include "analysis/tell/report/report_why.h"
@@ -53,8 +54,7 @@ static void plan_own_rank(const struct scenario *scenario, struct search *search
 }
 
 enum {
-    LEADERS_MAX = 1000,
-    MACHINE_LEADERS = 5 /* of each of several machines, so that op detail finds the best */
+    LEADERS_MAX = 1000
 };
 
 struct plan_command {
@@ -196,6 +196,12 @@ static void show(const struct plan_command *p, const struct plan_line *line)
         sight->look(sight->context, &(struct plan_seen){p->search, p->scenario, "", 1, *line});
 }
 
+/* Something fits, and failures leave it some tokens. */
+static bool trains(const struct search *s)
+{
+    return s->leader_count > 0 && search_weeks_tokens_per_s(&s->leaders[0]) > 0.0;
+}
+
 static int tell(struct plan_command *p, const struct search_wish *wish, double seconds)
 {
     const struct plan_arguments *a = p->arguments;
@@ -261,7 +267,7 @@ static int tell(struct plan_command *p, const struct search_wish *wish, double s
         fprintf(p->session->notes, "%s layout%s in %s\n",
                 format_count(p->search->counts.considered).s,
                 plural_s(p->search->counts.considered), format_time(seconds).s);
-    return p->search->leader_count > 0 ? EXIT_OK : EXIT_NOTHING_FITS;
+    return trains(p->search) ? EXIT_OK : EXIT_NOTHING_FITS;
 }
 
 /* Of a shard only how to go on: what leads is a question about all layouts. */
@@ -291,7 +297,6 @@ static int vary_machines(struct plan_command *p, struct search_question question
                      "--why, --launch, --measured, --hold and --set of a layout ask about one "
                      "machine: leave out --vary, and give --gpus");
     question.told = NULL;
-    question.leaders = MACHINE_LEADERS;
     soften(p);
     int code = plan_diary_open(p->given, p->session, p->work, &p->diary);
     code = code == EXIT_OK

@@ -27,7 +27,7 @@ static const char *const told_last[] = {"--csv",    "--json",   "--svg", "--why"
                                         "--launch", "--pareto", NULL};
 static const char *const left_out[] = {"--csv",    "--json",   "--svg",     "--why",    "--launch",
                                        "--pareto", "--db",     "--no-db",   "--resume", "--shard",
-                                       "--emit",   "--shards", "--threads", "--max-db", NULL};
+                                       "--emit",   "--shards", "--threads", NULL};
 
 /* The options of the line, of those that are listed alone or of all others. */
 static const char *options_of(const struct job_file *job, const char *const *listed, bool alone)

@@ -60,7 +60,7 @@ struct search_weeks {
     double mtbf_s;                               /* of the job, by the rates; INFINITY: none */
     double failures;                             /* of a run, in the mean */
     const char *checkpoint, *recovery;           /* policies */
-    uint64_t spares;                             /* nodes */
+    uint64_t spares, spare_gpus;                 /* nodes; their GPUs that are paid for */
     bool limited;                                /* a limit of the player ended a run */
     /* What leaves no kept checkpoint that is good, so that the job starts anew: the cause of a
      * silent corruption, or the key of unreadable copies; "": none. And how many to keep. */

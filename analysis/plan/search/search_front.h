@@ -3,7 +3,8 @@
  *
  * Each is the first one of a search of its own in which FRONT_STEP_RATIO of the card more must stay
  * free than the one before leaves. So whatever is not in it is no faster than one that leaves as
- * much free, less that. On one machine cost is time by a factor. */
+ * much free, less that. On one machine cost is time by a factor; where the objective is energy, the
+ * front is still that of time. */
 #ifndef ORRERY_ANALYSIS_PLAN_SEARCH_SEARCH_FRONT_H
 #define ORRERY_ANALYSIS_PLAN_SEARCH_SEARCH_FRONT_H
 

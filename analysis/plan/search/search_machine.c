@@ -5,6 +5,7 @@
 
 #include "analysis/plan/search/search_broken.h"
 #include "analysis/plan/search/search_lack.h"
+#include "analysis/plan/search/search_prefer.h"
 #include "analysis/plan/search/search_terms.h"
 #include "analysis/plan/search/search_weeks.h"
 
@@ -27,6 +28,7 @@ void search_machine_keep(struct arena *arena, struct search_machine *m, const st
         m->rule = broken.known ? broken.key : lack.key;
         return;
     }
+    m->surer = m->found && search_prefer_fastest(s) > 0;
     m->leader = search_weeks_keep(arena, m->found ? &s->leaders[0] : &s->near);
     m->missed = search_terms_broken(&s->question.terms, &m->leader);
 }

@@ -16,6 +16,8 @@ struct search_machine {
     const char *rule;        /* the key that most layouts break, where each breaks a rule */
     bool stopped;
     bool unbeaten, first; /* no other is as fast and as cheap a token; the best by the objective */
+    bool surer;           /* `leader` fits more surely than what the objective puts first, and the
+                           * model's own error does not tell the two apart (search_prefer.h) */
     struct search_leader leader;
     double card_bytes;         /* usable memory of a GPU */
     struct search_front front; /* where it was asked for */

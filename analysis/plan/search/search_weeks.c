@@ -51,6 +51,8 @@ static void note_policies(const struct job_spec *job, struct search_weeks *out)
     out->checkpoint = save->kind->head.name;
     out->recovery = job->recovery.kind->head.name;
     out->spares = job->recovery.kind->has_spares ? job->recovery.spares : 0;
+    out->spare_gpus =
+        job->recovery.kind->spares_idle ? out->spares * job->cost.rental.spare_gpus : 0;
 }
 
 /* Only now is the interval known that reaches back from when a corruption is found. */

@@ -86,6 +86,7 @@ static void set_weeks(struct fact *in, const struct search_weeks *w)
     document_flag(o, ".enough", w->seeds < w->asked);
     document_real(o, ".kept_tokens_per_day", IN_QUANTITY, w->tokens_per_s * DAY);
     document_count(o, ".spares", w->spares);
+    document_count(o, ".spare_gpus", w->spare_gpus);
     document_word(o, ".interval_why", w->interval_why);
     document_quote(o, ".tainted_by", w->tainted_by);
     document_real(o, ".keep_needed", IN_COUNT, w->keep_needed);

@@ -20,7 +20,8 @@ void report_breakdown_facts(struct fact *in, const char *key, const double parts
     "tokens a day\n"                                                                               \
     "{if job_mtbf_s}"                                                                              \
     "            a failure every {job_mtbf_s}; recovery {recovery_policy}"                         \
-    "{if .spares > 0}, {.spares} spare node{if not .spares = 1}s{end}{end}\n"                      \
+    "{if .spares > 0}, {.spares} spare node{if not .spares = 1}s{end}{if .spare_gpus > 0} ("       \
+    "{.spare_gpus:digits} GPUs, in the price){end}{end}\n"                                         \
     "{end}"                                                                                        \
     "{if checkpoint_interval_s}"                                                                   \
     "            checkpoints {checkpoint_policy}, {checkpoint_stall_s} for each "                  \

@@ -40,8 +40,10 @@ static const char lines[] =
     "{if .stopped}  stopped: {.whole} of {asked} machines are searched to the end\n{end}"
     "{each .table}" TABLE "{end}"
     "{if .found}"
-    "  1: {.best_doc}{if .bounded}, and it keeps the terms{end}; asked alone, `plan` tells all of "
-    "it\n"
+    "  1: {.best_doc}{if .stopped} of those searched{end}{if .bounded}, and it keeps the "
+    "terms{end}; "
+    "asked alone, `plan` tells all of it\n"
+    "{if .surer}  {wrap .surer 2}{end}"
     "{end}" REPORT_POWER_LINES
     "  *: no other that keeps the terms is as fast and as cheap a token\n"
     "  layout: keys of `layout` (mb: microbatch), last the sharding\n"
@@ -184,6 +186,22 @@ static void choose_columns(struct fact *o, const struct search_machines *all)
     document_flag(o, ".has_missed", missed);
 }
 
+/* Of which machines the layout is not what the objective puts first; NULL: of none. */
+static const char *surer_words(struct arena *arena, const struct search_machines *all)
+{
+    const char *labels = "";
+    for (size_t i = 0; i < all->count; i++)
+        if (all->rows[i].surer)
+            labels = arena_format(arena, "%s%s%s", labels, *labels != '\0' ? ", " : "",
+                                  all->rows[i].label);
+    return *labels == '\0' ? NULL
+                           : arena_format(arena,
+                                          "%s: what is no worse than the best within the model's "
+                                          "own error and fits more surely stands for it, as "
+                                          "`plan` has it of one machine, which lists both",
+                                          labels);
+}
+
 static void set_front(struct fact *in, const struct search_machines *all)
 {
     struct fact *array = document_array_if(all->has_front, in, "front");
@@ -250,6 +268,7 @@ struct fact *report_machines(struct arena *arena, const struct search_machines *
     document_flag(o, ".stopped", whole < all->asked);
     document_word(o, ".keys", keys);
     document_flag(o, ".found", found);
+    document_word(o, ".surer", surer_words(o->arena, all));
     set_power(o, all);
     document_word(o, ".best_doc", search_best_docs[terms->best]);
     document_flag(o, ".bounded",

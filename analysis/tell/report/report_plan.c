@@ -88,8 +88,10 @@ static const char near_lines[] =
     "{step_time_s} a step:\n  {wrap .words 2}" REPORT_WEEKS_LINES TRAINING REPORT_POWER_LINES
     "{each .larger}  deadline  {.deadline_s}: "
     "{if .keeps}{.gpus:digits} GPUs keep it ({.nodes:digits} x {.node}; {.training_s}"
-    "{if .with_failures} with failures{end}, steps of {.step_s}):\n"
-    "            {wrap .words 12}"
+    "{if .with_failures} with failures{end}, steps of {.step_s}{if .usd}; {.usd}{end})"
+    "{if .dear}, over the budget{end}:\n"
+    "            {wrap .words 12}            the fewest with its tp, pp and cp; another split may "
+    "do with fewer: --vary cluster.gpus=... tells\n"
     "{else}{if .later}more GPUs are no sooner with tp {.tp}, pp {.pp} and cp {.cp}: of those that "
     "divide this\n            batch the soonest, {.gpus:digits}, take {.training_s}{if "
     ".with_failures} with failures{end}.\n{if .with_failures}            Failures grow with the "
@@ -299,6 +301,7 @@ static void show_larger(struct fact *in, const struct search *search,
     if (o == NULL)
         return;
     const bool any = larger->gpus > 0;
+    const double budget_usd = search->question.terms.budget_usd;
     document_flag(o, ".keeps", larger->keeps);
     document_flag(o, ".later", any && larger->leader.training_s >= search->near.training_s);
     document_flag(o, ".with_failures", larger->leader.weeks != NULL);
@@ -311,6 +314,9 @@ static void show_larger(struct fact *in, const struct search *search,
     document_real(o, ".deadline_s", IN_SECONDS, search->question.terms.deadline_s);
     document_real(o, ".training_s", IN_SECONDS, known_if(any, larger->leader.training_s));
     document_real(o, ".step_s", IN_SECONDS, known_if(any, larger->leader.step_s));
+    document_real(o, ".usd", IN_USD,
+                  known_if(any && budget_usd > 0.0, larger->leader.training_usd));
+    document_flag(o, ".dear", budget_usd > 0.0 && larger->leader.training_usd > budget_usd);
     document_word(o, ".words",
                   any ? report_layout_words(o->arena, &larger->leader.row->layout) : NULL);
 }

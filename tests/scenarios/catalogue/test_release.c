@@ -445,6 +445,9 @@ static void dates_must_go_together(void **state)
         {"h100-80gb-sxm", "fp8", "{profile: nemo, fp8_recipe: current}", NULL, false},
         {"h100-80gb-sxm", "bf16", "{profile: megatron, release: 2025-09, router_fusion: true}",
          "with 2025-10", false},
+        {"a100-80gb-sxm", "bf16", "{profile: megatron, release: 2023-12}",
+         "2023-12 is before 2024, the first year of profile megatron", false},
+        {"a100-80gb-sxm", "bf16", "{profile: megatron, release: 2024-01}", NULL, false},
     };
     for (unsigned i = 0; i < COUNT(cases); i++) {
         struct scenario *s = read_run("qwen3-30b-a3b", cases[i].gpu, cases[i].training,

@@ -245,6 +245,30 @@ static void the_newest_word_dates_a_value(void **state)
     }
 }
 
+/* Each of the values that one fact brings is dated, of a key that an older fact brings too. */
+static void a_fact_dates_each_of_its_values(void **state)
+{
+    static const char facts[] =
+        "  - {since: 2025-03, what: w, source: s, brings: {cuda_graphs: layer+on}}\n"
+        "  - {since: 2025-05, what: w, source: s, brings: {cuda_graphs: attn+moe_router}}\n";
+    static const struct {
+        const char *software, *says;
+    } cases[] = {
+        {", release: 2025-01, cuda_graphs: layer", "layer came to this software with 2025-03"},
+        {", release: 2025-04, cuda_graphs: layer", NULL},
+        {", release: 2025-04, cuda_graphs: attn", "attn came to this software with 2025-05"},
+        {", release: 2025-05, cuda_graphs: moe_router+attn", NULL}};
+    for (unsigned i = 0; i < COUNT(cases); i++) {
+        struct scenario *s = run(facts, "h100-80gb-sxm", "bf16", "", cases[i].software);
+        unsigned said = 0;
+        for (unsigned k = 0; k < s->diagnostics.problem_count; k++)
+            said += strstr(s->diagnostics.problems[k].text, "came to this software") != NULL;
+        if (said != (cases[i].says != NULL) || (said > 0 && !told(s, cases[i].says)))
+            fail_msg("case %u: said %u times", i, said);
+        scenario_destroy(s);
+    }
+}
+
 /* A release that nobody said is not held against the card, however old its facts are. */
 static void an_unsaid_release_is_no_error(void **state)
 {
@@ -269,6 +293,7 @@ int main(void)
         cmocka_unit_test(an_image_is_no_release_with_recipes),
         cmocka_unit_test(what_is_not_taken_is_of_such_runs),
         cmocka_unit_test(the_newest_word_dates_a_value),
+        cmocka_unit_test(a_fact_dates_each_of_its_values),
         cmocka_unit_test(an_unsaid_release_is_no_error),
     };
     return cmocka_run_group_tests(tests, make, clear);

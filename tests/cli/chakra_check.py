@@ -1,19 +1,17 @@
 """usage: chakra_check.py DB PREFIX PLAYED [WITHIN]: the traces of `export --format chakra` against the database of
 `run --detail flow` that they were written from, and against PLAYED, that of `orrery chakra --eager 0` on them: the
-step is the same within WITHIN of it, and without WITHIN each node begins when its op did. The decoder is written from
-et_def.proto and the wire format alone. Its own words on stdout."""
+step is the same within WITHIN of it, and without WITHIN each node begins when its op did. Its own words on
+stdout."""
 import collections
 import glob
 import json
+import os
 import sqlite3
 import sys
 
-METADATA, LOAD, STORE, COMP, SEND, RECV, COLL = range(1, 8)
-TYPES = {"all_reduce": 0, "all_gather": 2, "broadcast": 5, "all_to_all": 6, "expert_exchange": 6, "reduce_scatter": 7}
-VALUES = {7: "int32", 9: "int64", 13: "uint64", 27: "bool", 29: "string"}
-HELD = {"is_cpu_op": "bool", "num_ops": "int64", "tensor_size": "uint64", "comm_type": "int64", "comm_size": "int64",
-        "comm_src": "int32", "comm_dst": "int32", "comm_tag": "int32", "pg_name": "string"}
+from chakra_read import COLL, COMP, LOAD, METADATA, RECV, SEND, STORE, trace
 
+TYPES = {"all_reduce": 0, "all_gather": 2, "broadcast": 5, "all_to_all": 6, "expert_exchange": 6, "reduce_scatter": 7}
 # Streams by number, as models/layout/stream.h counts them.
 STREAMS = ("compute tp cp ep dp gather replicate embed world send_next recv_prev send_prev recv_next copy ep_data ep_gather "
            "ep_replicate to_host from_host cp_heads").split()
@@ -21,64 +19,6 @@ STREAMS = ("compute tp cp ep dp gather replicate embed world send_next recv_prev
 db = sqlite3.connect(sys.argv[1])
 prefix = sys.argv[2]
 played = sqlite3.connect(sys.argv[3])
-
-
-def varint(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        value |= (byte & 0x7F) << shift
-        at, shift = at + 1, shift + 7
-        if byte < 0x80:
-            return value, at
-
-
-def fields(data):
-    at, out = 0, collections.defaultdict(list)
-    while at < len(data):
-        tag, at = varint(data, at)
-        assert tag & 7 in (0, 2), tag
-        value, at = varint(data, at)
-        if tag & 7 == 2:
-            assert at + value <= len(data)
-            value, at = data[at:at + value], at + value
-        out[tag >> 3].append(value)
-    return out
-
-
-def numbers(data):
-    at, out = 0, []
-    while at < len(data):
-        value, at = varint(data, at)
-        out.append(value)
-    return out
-
-
-def node(data):
-    f = fields(data)
-    assert set(f) <= {1, 2, 3, 5, 6, 7, 8, 10} and all(len(f[k]) <= 1 for k in (1, 2, 3, 5, 6, 7, 8))
-    out = {"id": f[1][0], "name": f[2][0].decode(), "type": f[3][0], "waits": numbers(f[5][0]) if f[5] else [],
-           "start": f[6][0] if f[6] else None, "us": f[7][0] if f[7] else 0,
-           "inputs": fields(f[8][0])[1][0].decode() if f[8] else None}
-    for raw in f[10]:
-        a = fields(raw)
-        name = a.pop(1)[0].decode()
-        (kind, (value,)), = a.items()
-        assert name not in out and VALUES[kind] == HELD.get(name, VALUES[kind]), (name, kind)
-        out[name] = value.decode() if kind == 29 else value
-    return out
-
-
-def trace(path):
-    data, at, messages = open(path, "rb").read(), 0, []
-    while at < len(data):
-        size, at = varint(data, at)
-        assert 0 < size <= len(data) - at
-        messages.append(data[at:at + size])
-        at += size
-    head = fields(messages[0])
-    assert head[1] == [b"0.0.4"]
-    return [node(m) for m in messages[1:]]
 
 
 def rows(sql, *values, of=db):
@@ -89,7 +29,8 @@ world, = rows("select count(*) from rank")[0]
 assert len(glob.glob(glob.escape(prefix) + ".*.et")) == world
 traces = [trace("%s.%d.et" % (prefix, rank)) for rank in range(world)]
 used = {n["pg_name"] for t in traces for n in t if n["type"] == COLL}
-groups = json.load(open(prefix + ".groups.json")) if used else {}
+groups = json.load(open(prefix + ".groups.json")) if os.path.exists(prefix + ".groups.json") else {}
+assert used <= set(groups)
 where = {r: dict(tp=t, cp=c, dp=d, pp=p) for r, t, c, d, p in rows("select rank, tp, cp, dp, pp from rank")}
 met = collections.defaultdict(lambda: collections.defaultdict(list))
 sent, received = {}, {}
@@ -110,7 +51,7 @@ for rank, nodes in enumerate(traces):
     # The groups of the rank, as ASTRA-sim cuts them out: two characters at each end are not theirs.
     told = {g["pg_name"]: g["ranks"] for g in json.loads(nodes[0]["inputs"][2:-2])}
     for name, ranks in told.items():
-        assert int(name) > 0 and groups.get(name, ranks) == ranks and rank in ranks and len(set(ranks)) == len(ranks) > 1
+        assert int(name) > 0 and groups[name] == ranks and rank in ranks and len(set(ranks)) == len(ranks) > 1
 
     # What the rank did, stream by stream.
     host = [n for n in nodes if n["type"] == COMP and n["is_cpu_op"]]

@@ -3,7 +3,8 @@
 
 usage: documents.py ORRERY SOURCES     in an empty folder
 Laws: every kind of document has a schema (JSON Schema 2020-12) that says its version, its keys and
-their units; every document of LINES is valid by it; every key of a schema is in one of them; an object
+their units; every document of LINES is valid by it; every key of a schema is in one of them, and one that
+may be missing is missing in another; an object
 with a key more, a key less or a value of another type is refused."""
 import copy
 import json
@@ -256,7 +257,7 @@ def main():
     for name, schema in schemas.items():
         check_schema(name, schema)
     check_sources(schemas)
-    seen, count = {name: {} for name in schemas}, 0
+    seen, always, count = {name: {} for name in schemas}, {name: {} for name in schemas}, 0
     for line, document in printed():
         name = document["schema"].partition("/")[0][len("orrery."):].replace("_", "-")
         schema, count = schemas[name], count + 1
@@ -267,6 +268,7 @@ def main():
             if where not in seen[name]:
                 check_refusals(name, schema, where, rule, value)
             seen[name].setdefault(where, set()).update(value)
+            always[name].setdefault(where, set(value)).intersection_update(value)
         walk(schema, schema, document, see)
     for name, schema in schemas.items():
         for where, one in objects(schema):

@@ -274,6 +274,10 @@ def main():
         for where, one in objects(schema):
             for key in set(one["properties"]) - seen[name].get(where, set()):
                 fault(f"no document of {name} has {where}.{key}")
+            # Metrics of a study are those of its objective's kind: which may be missing, the lines above do not show.
+            steady = always[name].get(where, set()) & set(one["properties"]) - set(one["required"])
+            for key in steady if (name, where) != ("study", "study_point") else ():
+                fault(f"{name}: {where}.{key} may be missing, and is in every document")
     print(f"{count} documents of {len(schemas)} kinds, {len(faults)} faults")
     sys.exit(1 if faults else 0)
 

@@ -204,11 +204,11 @@ static unsigned column_type(const struct row_column *column)
 }
 
 static void add_column(const struct opened_object *in, const char *key,
-                       const struct row_column *column)
+                       const struct row_column *column, bool sometimes)
 {
     struct contract_row row = {
         .name = key, .type = column_type(column), .doc = column->doc, .unit = column->unit};
-    if (column->when == ROW_WEEKS)
+    if (sometimes)
         row.type |= CONTRACT_SOMETIMES;
     add_row(in, &row);
 }
@@ -226,7 +226,8 @@ static void add_columns(const struct opened_object *in, const struct contract_ro
                 strncmp(table->columns[i].name, keys + from, length - from) != 0))
             i++;
         CHECK(i < table->column_count);
-        add_column(in, arena_format(in->object->arena, "%.*s", (int)own, keys), &table->columns[i]);
+        add_column(in, arena_format(in->object->arena, "%.*s", (int)own, keys), &table->columns[i],
+                   false);
         keys += length + strspn(keys + length, " ");
     }
 }
@@ -237,7 +238,8 @@ static void add_metrics(const struct opened_object *in, const struct contract_ro
     const struct row_table *table = &row_tables[ROW_run];
     for (unsigned i = 0; row->of == NULL && i < table->column_count; i++)
         if (strcmp(table->columns[i].key, "no_key") != 0)
-            add_column(in, table->columns[i].key, &table->columns[i]);
+            add_column(in, table->columns[i].key, &table->columns[i],
+                       table->columns[i].when == ROW_WEEKS);
     for (unsigned i = 0; row->of != NULL && i < METRIC_COUNT; i++) {
         const char *unit = study_metrics[i].unit;
         add_row(in, &(struct contract_row){.name = study_metrics[i].name,

@@ -112,6 +112,12 @@ NODES
     cmp out said
     expect 0 "$ORRERY" chakra "$hello" job --db again.db
     cmp job.db again.db
+    # The document, too, with the ranks of groups and what the scenario left open.
+    expect 0 "$ORRERY" chakra "$hello" job --json
+    jq -S . out >said
+    expect 0 "$ORRERY" report job.db --json
+    jq -S . out | cmp said -
+    jq -e '.scenario == "GPT-2 on 8 H100" and .seed == 1 and (.choices | length > 0) and .groups[2].ranks == [0, 1]' out
     [ "$(sql job.db 'select count(*) from task_slice')" = 31 ]
     [ "$(sql job.db "select count(*) from pragma_table_info('task_slice') c left join doc d on d.object = 'task_slice' and d.\"column\" = c.name where d.text is null")" = 0 ]
     expect 0 "$ORRERY" export job.db --format csv --table task_rank

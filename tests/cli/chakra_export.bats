@@ -98,7 +98,8 @@ count() { # WHAT SQL: import chakra counts what the database has
     law --set cluster.gpus=1 --set layout.tp=1 --set layout.pp=1 --set layout.dp=1
     expect 0 "$ORRERY" export run.db --format chakra --output one
     said "wrote one trace: one.0.et"
-    [ ! -e one.groups.json ]
+    jq -e '. == {"1": [0]}' one.groups.json
+    expect 0 "$ORRERY" export run.db --format chakra --output one # over its own
 }
 
 @test "--detail op is enough, one rank goes to stdout, a slow card is slow there too" {
@@ -118,6 +119,50 @@ count() { # WHAT SQL: import chakra counts what the database has
     sed -i /perturbations/d small.yaml # the durations hold it
     expect 0 "$ORRERY" chakra small.yaml slow --eager 0 --db played.db
     python3 "$BATS_TEST_DIRNAME/chakra_check.py" run.db slow played.db
+}
+
+@test "traces of a part of the ranks, or of two jobs, are not played as another job" {
+    write_small
+    expect 0 "$ORRERY" run small.yaml --db small.db
+    expect 0 "$ORRERY" export small.db --format chakra --output t
+    mkdir whole && cp t.* whole
+    rm t.[2-7].et
+    for command in "import chakra" "chakra small.yaml"; do
+        # shellcheck disable=SC2086
+        expect 3 "$ORRERY" $command t
+        said "t.0.et: group '5' names rank 2, of which there is no trace (the last is t.1.et): give the traces of all ranks"
+    done
+    rm t.*
+    expect 0 "$ORRERY" run small.yaml --set cluster.gpus=16 --set cluster.fabric=ib-ndr-8x400 --set layout.dp=4 --db large.db
+    expect 0 "$ORRERY" export large.db --format chakra --output t
+    expect 1 "$ORRERY" export small.db --format chakra --output t
+    said "t.8.et is there, of a rank that this job does not have (0 to 7): it would be read as one of its traces; remove it"
+    expect 0 "$ORRERY" import chakra t # nothing was replaced
+    cp whole/t.* .
+    expect 3 "$ORRERY" import chakra t
+    said "t.8.et: group '5' has other ranks than t.0.et says: these are traces of different jobs"
+    # Over one card nothing says another thing: the others miss it.
+    expect 0 "$ORRERY" run small.yaml --set cluster.gpus=1 --set layout.tp=1 --set layout.pp=1 --set layout.dp=1 --db one.db
+    expect 0 "$ORRERY" export one.db --format chakra --rank 0 --output whole/t.0.et
+    expect 3 "$ORRERY" import chakra whole/t
+    said "whole/t.1.et: "
+    expect 0 "$ORRERY" export small.db --format kineto --output k.json
+    expect 1 "$ORRERY" export one.db --format kineto --output k.json
+    said "k-rank1.json is there, of a rank that this job does not have"
+}
+
+@test "a database of weeks holds the step inside: its traces are those of the step alone" {
+    write_small
+    expect 0 "$ORRERY" run small.yaml --db step.db
+    echo 'run: {duration: 1d}' >>small.yaml
+    expect 0 "$ORRERY" run small.yaml --db weeks.db
+    [ "$(sql weeks.db 'select wall_s from run')" = 86400.0 ]
+    for format in chakra kineto; do
+        expect 0 "$ORRERY" export step.db --format $format --rank 3
+        mv out step
+        expect 0 "$ORRERY" export weeks.db --format $format --rank 3
+        cmp step out
+    done
 }
 
 @test "what no trace can be made of is refused, no file of another kind is replaced" {

@@ -23,6 +23,7 @@ run {s}/hello-8-gpus.yaml --db hello.db
 run {s}/hello-8-gpus.yaml --db other.db --set layout.microbatch=2
 run {s}/weeks/silent-corruption.yaml --db weeks.db
 export hello.db --format kineto --output trace.json
+chakra {s}/hello-8-gpus.yaml job --db chakra.db
 profile from {v}/kernels.csv --gpu h100-80gb-sxm --output h100.db
 run {s}/memory/memory-3b-long-sequence.yaml --db unfit.db
 run {s}/hello-8-gpus.yaml --set cluster.profile={w}/h100.db --db profiled.db
@@ -78,6 +79,7 @@ collective --gpus=16 --min=1MiB --max=2MiB --op all_to_all
 chakra {{s}}/hello-8-gpus.yaml job
 report hello.db
 report weeks.db
+report chakra.db
 explain hello.db
 explain weeks.db
 explain unfit.db

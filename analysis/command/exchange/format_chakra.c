@@ -5,6 +5,7 @@
 #include "analysis/command/line/command.h"
 #include "analysis/exchange/traces/chakra_export.h"
 #include "analysis/output/text/format.h"
+#include "sim/plural.h"
 
 struct beside {
     struct exporting e; /* first: what the writer of a file is given */
@@ -26,12 +27,11 @@ static int write_beside(const struct exporting *e, const struct rank_timeline *t
 {
     const struct beside b = {*e, &t->layout};
     char name[OUTPUT_PATH_MAX];
-    if (t->layout.collective_count == 0)
-        return EXIT_OK;
+    const uint32_t count = chakra_export_group_count(&t->layout);
     snprintf(name, sizeof name, "%s.groups.json", e->arguments->output);
     const int code = format_write(&b.e, OUTPUT_GROUPS, name, write_groups);
     if (code == EXIT_OK)
-        fprintf(e->session->notes, "wrote the ranks of %u groups: %s\n", t->layout.collective_count,
+        fprintf(e->session->notes, "wrote the ranks of %u group%s: %s\n", count, plural_s(count),
                 format_shown(name).s);
     return code;
 }

@@ -1,5 +1,7 @@
 #include "analysis/command/exchange/format_ranks.h"
 
+#include <unistd.h>
+
 #include "analysis/command/exchange/format_write.h"
 #include "analysis/command/line/command.h"
 #include "analysis/output/text/format.h"
@@ -37,10 +39,29 @@ static void tell_files(const struct ranks *r)
                 count - 1, format_shown(name).s);
 }
 
+/* Traces of ranks that this export does not write would be taken for its own by who reads them. */
+static bool left_over(const struct ranks *r)
+{
+    char name[OUTPUT_PATH_MAX];
+    for (uint32_t rank = r->timeline.rank_count; rank < FORMAT_RANKS_MAX; rank++) {
+        r->how->name_file(r->e.arguments->output, rank, name, sizeof name);
+        if (access(name, F_OK) != 0)
+            continue;
+        fprintf(r->e.session->notes,
+                "orrery export: %s is there, of a rank that this job does not have (0 to %u): it "
+                "would be read as one of its traces; remove it, or name another --output\n",
+                format_shown(name).s, r->timeline.rank_count - 1);
+        return true;
+    }
+    return false;
+}
+
 /* Those of a class behind each other, so that its times are read once. */
 static int write_ranks(struct ranks *r)
 {
     char name[OUTPUT_PATH_MAX];
+    if (left_over(r))
+        return EXIT_TROUBLE;
     for (uint32_t i = 0; i < r->timeline.rank_count; i++) {
         const uint32_t rank = r->timeline.by_class[i];
         r->how->name_file(r->e.arguments->output, rank, name, sizeof name);

@@ -2,7 +2,8 @@
  * files.
  *
  * `--rank N` writes that rank's trace to `--output FILE` or stdout; without it each rank gets a
- * file, named after --output, at most FORMAT_RANKS_MAX of them. */
+ * file, named after --output, at most FORMAT_RANKS_MAX of them; refused where the file of a rank
+ * that the job does not have is there. */
 #ifndef ORRERY_ANALYSIS_COMMAND_EXCHANGE_FORMAT_RANKS_H
 #define ORRERY_ANALYSIS_COMMAND_EXCHANGE_FORMAT_RANKS_H
 

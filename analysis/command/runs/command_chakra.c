@@ -67,7 +67,10 @@ static int tell(const struct chakra_arguments *a, struct session *session, struc
     struct error error = {""};
     struct record record;
     task_outcome_record(arena, outcome, &record);
-    document_print(report_tasks(&record, outcome, a->top), report_tasks_lines, a->json, session);
+    const struct report_tasks_told told = {.scenario = outcome->scenario,
+                                           .groups = outcome->graph->groups,
+                                           .members = outcome->graph->members};
+    document_print(report_tasks(&record, &told, a->top), report_tasks_lines, a->json, session);
     const bool good =
         a->database.path == NULL || write_database(a, session, outcome, &record, &error);
     if (!good)

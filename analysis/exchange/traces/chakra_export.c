@@ -404,9 +404,20 @@ void chakra_export_write(const struct rank_timeline *t, FILE *out)
     arena_destroy(arena);
 }
 
+uint32_t chakra_export_group_count(const struct layout *layout)
+{
+    return layout->collective_count > 0 ? layout->collective_count : 1;
+}
+
 void chakra_export_groups(const struct layout *layout, FILE *out)
 {
     fputs("{", out);
+    if (layout->collective_count == 0) {
+        fputs("\n \"1\": [", out);
+        for (uint32_t rank = 0; rank < layout->rank_count; rank++)
+            fprintf(out, "%s%" PRIu32, rank > 0 ? ", " : "", rank);
+        fputc(']', out);
+    }
     for (uint32_t index = 0; index < layout->collective_count; index++) {
         fprintf(out, "%s \"%" PRIu32 "\": ", index > 0 ? ",\n" : "\n", index + 1);
         print_ranks(layout, index, out);

@@ -29,7 +29,9 @@
 /* Of the rank that was read last. Errors of `out` stay in it. */
 void chakra_export_write(const struct rank_timeline *t, FILE *out);
 /* The ranks of all groups of collectives by name, as ASTRA-sim's --comm-group-configuration takes
- * them: a JSON object. Errors of `out` stay in it. */
+ * them: a JSON object. A layout without any has the one of all its ranks, which no node names.
+ * Errors of `out` stay in it. */
 void chakra_export_groups(const struct layout *layout, FILE *out);
+uint32_t chakra_export_group_count(const struct layout *layout); /* of that object */
 
 #endif

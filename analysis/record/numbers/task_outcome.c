@@ -82,10 +82,20 @@ static void record_groups(const struct task_outcome *o, struct record *out)
     }
 }
 
+static void record_choices(const struct task_outcome *o, struct record *out)
+{
+    for (unsigned i = 0; i < o->scenario->choices.count; i++) {
+        const struct made_choice *one = &o->scenario->choices.rows[i];
+        struct message_row *row = record_add(out, ROW_message, 1);
+        *row = (struct message_row){"choice", choice_path(one), one->value, one->why};
+    }
+}
+
 void task_outcome_record(struct arena *arena, const struct task_outcome *o, struct record *out)
 {
     *out = (struct record){.arena = arena};
     record_step(arena, o, out);
     record_ranks(o, out);
     record_groups(o, out);
+    record_choices(o, out);
 }

@@ -17,7 +17,8 @@ struct task_outcome {
 };
 /* Into the columns of the row that count nodes. */
 void task_outcome_counts(const struct chakra_counts *counts, struct task_step_row *row);
-/* As a report knows it: the rows of task_step, task_rank and task_group, no others. */
+/* As a report knows it: the rows of task_step, task_rank and task_group, and of message what the
+ * scenario left open; no others. */
 void task_outcome_record(struct arena *arena, const struct task_outcome *outcome,
                          struct record *out);
 

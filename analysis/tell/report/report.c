@@ -310,8 +310,7 @@ static void set_warnings(struct fact *in, const struct record *record)
             document_quote(array, NULL, rows[i].text);
 }
 
-/* What the scenario of a database left open, as document_begin has it of a scenario. */
-static void recall_choices(struct fact *in, const struct record *record)
+void report_choice_facts(struct fact *in, const struct record *record)
 {
     size_t count;
     const struct message_row *rows = record_message(record, &count);
@@ -352,7 +351,7 @@ struct fact *report_run(const struct record *record, const struct run_told *told
     set_stagger(o, record);
     set_warnings(o, record);
     if (result == NULL)
-        recall_choices(o, record);
+        report_choice_facts(o, record);
     else
         set_expectations(o, record, result->scenario);
     report_messages(o, ".published", record, "published");

@@ -41,9 +41,11 @@ static bool report_traces(const struct session *session, struct query *query, st
                           struct report_how how, struct error *error)
 {
     struct record record;
-    if (!record_read_tasks(query, arena, &record, error))
+    struct report_tasks_told told = {0};
+    if (!record_read_tasks(query, arena, &record, error) ||
+        (how.json && !report_tasks_recall(query, arena, &record, &told, error)))
         return false;
-    document_print(report_tasks(&record, NULL, REPORT_TASKS_SHOWN), report_tasks_lines, how.json,
+    document_print(report_tasks(&record, &told, REPORT_TASKS_SHOWN), report_tasks_lines, how.json,
                    session);
     return true;
 }

@@ -27,6 +27,8 @@ extern const char report_stage_lines[];
 /* Messages of a severity, as rows `key`. */
 struct fact *report_messages(struct fact *document, const char *key, const struct record *record,
                              const char *severity);
+/* `choices`: what the scenario of a database left open, as document_begin has it of a scenario. */
+void report_choice_facts(struct fact *document, const struct record *record);
 /* How sure the step is; nothing without --uncertainty. */
 void report_uncertainty_facts(struct fact *document, const struct record *record);
 extern const char report_uncertainty_lines[];

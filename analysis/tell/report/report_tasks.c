@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include "analysis/tell/report/report.h"
+#include "analysis/tell/report/report_parts.h"
+#include "sim/list.h"
 
 static const char count_lines[] =
     "{traces}: {rank_count} rank{if not rank_count = 1}s{end}, {node_count} nodes"
@@ -145,16 +147,16 @@ static void set_ranks(struct fact *o, const struct record *record, uint64_t top)
         document_columns(document_object(shown, NULL), ROW_task_rank, &rows[order[i].index], "");
 }
 
-static void set_members(struct fact *group, const struct task_outcome *outcome, size_t index)
+static void set_members(struct fact *group, const struct report_tasks_told *told, size_t index)
 {
     struct fact *ranks = document_array(group, "ranks");
-    const struct task_group *of = outcome != NULL ? &outcome->graph->groups[index] : NULL;
+    const struct task_group *of = told->groups != NULL ? &told->groups[index] : NULL;
     for (uint32_t i = 0; of != NULL && i < of->member_count; i++)
-        document_count(ranks, NULL, outcome->graph->members[of->member_first + i]);
+        document_count(ranks, NULL, told->members[of->member_first + i]);
 }
 
 static void set_groups(struct fact *o, const struct record *record,
-                       const struct task_outcome *outcome, uint64_t top)
+                       const struct report_tasks_told *told, uint64_t top)
 {
     size_t count, steps;
     const struct task_group_row *rows = record_task_group(record, &count);
@@ -166,7 +168,7 @@ static void set_groups(struct fact *o, const struct record *record,
         struct fact *one = document_object(groups, NULL);
         order[i] = (struct ranked){i, rows[i].moving_s};
         document_quote(one, "name", rows[i].name);
-        set_members(one, outcome, i);
+        set_members(one, told, i);
         document_columns(one, ROW_task_group, &rows[i],
                          "meetings=meeting_count bytes=payload_bytes moving_s");
     }
@@ -179,17 +181,111 @@ static void set_groups(struct fact *o, const struct record *record,
     }
 }
 
-struct fact *report_tasks(const struct record *record, const struct task_outcome *outcome,
+/* As document_begin has it of a scenario. */
+static void recall_scenario(struct fact *o, const struct record *record,
+                            const struct report_tasks_told *told)
+{
+    document_quote(o, "scenario", told->name);
+    if (told->name != NULL)
+        document_count(o, "seed", told->seed);
+    report_choice_facts(o, record);
+}
+
+struct fact *report_tasks(const struct record *record, const struct report_tasks_told *told,
                           uint64_t top)
 {
     size_t steps;
     const struct task_step_row *step = record_task_step(record, &steps);
-    struct fact *o = document_begin(record->arena, "orrery.chakra/1",
-                                    outcome != NULL ? outcome->scenario : NULL);
+    struct fact *o = document_begin(record->arena, "orrery.chakra/1", told->scenario);
+    if (told->scenario == NULL)
+        recall_scenario(o, record, told);
     set_counts(o, step);
     report_announced_facts(o, step->announced_words);
     set_parts(o, record, step->step_s);
     set_ranks(o, record, top);
-    set_groups(o, record, outcome, top);
+    set_groups(o, record, told, top);
     return o;
+}
+
+struct recall {
+    struct arena *arena;
+    struct report_tasks_told *told;
+    const struct task_group_row *rows; /* of task_group */
+    struct task_group *groups;
+    uint32_t *members;
+    size_t group_count;
+    uint32_t member_count, member_room;
+};
+
+/* Columns: 0 name of the scenario, 1 seed. */
+static bool take_meta(void *context, const struct query_row *row, struct error *error)
+{
+    const struct recall *r = context;
+    unsigned bytes;
+    (void)error;
+    if (query_type(row, 0) == QUERY_NULL || query_type(row, 1) == QUERY_NULL)
+        return true;
+    r->told->name = arena_text(r->arena, query_text(row, 0, &bytes));
+    r->told->seed = strtoull(query_text(row, 1, &bytes), NULL, 10);
+    return true;
+}
+
+static bool damaged(struct error *error)
+{
+    return error_set(error, "the tables of execution traces are damaged: ranks in task_slice are "
+                            "not those of task_group");
+}
+
+/* Columns: 0 group from 1, 1 rank; by group, then rank. */
+static bool take_member(void *context, const struct query_row *row, struct error *error)
+{
+    struct recall *r = context;
+    const int64_t number = query_integer(row, 0), rank = query_integer(row, 1);
+    if (number < 1 || number > (int64_t)r->group_count || rank < 0 || rank > INT32_MAX)
+        return damaged(error);
+    struct task_group *group = &r->groups[number - 1];
+    if (group->member_count == 0)
+        group->member_first = r->member_count;
+    LIST_ROOM(r->arena, r->members, r->member_count, 1, r->member_room);
+    r->members[r->member_count++] = (uint32_t)rank;
+    group->member_count++;
+    return true;
+}
+
+/* As many as the row says; of two the first is the row's, too: a message has its sender first. */
+static bool settle(struct recall *r, struct error *error)
+{
+    for (size_t g = 0; g < r->group_count; g++) {
+        const struct task_group *group = &r->groups[g];
+        uint32_t *members = &r->members[group->member_first];
+        if (group->member_count != r->rows[g].rank_count)
+            return damaged(error);
+        if (group->member_count == 2 && members[0] == r->rows[g].last_rank) {
+            members[0] = members[1];
+            members[1] = (uint32_t)r->rows[g].last_rank;
+        }
+    }
+    return true;
+}
+
+bool report_tasks_recall(struct query *query, struct arena *arena, const struct record *record,
+                         struct report_tasks_told *out, struct error *error)
+{
+    struct recall r = {.arena = arena, .told = out};
+    *out = (struct report_tasks_told){0};
+    r.rows = record_task_group(record, &r.group_count);
+    r.groups = ARENA_ARRAY(arena, struct task_group, r.group_count);
+    if (!query_run(query,
+                   "select (select value from meta where key = 'scenario'), (select value from "
+                   "meta where key = 'seed')",
+                   NULL, take_meta, &r, error) ||
+        !query_run(query,
+                   "select distinct task_group, rank from task_slice where task_group is not null "
+                   "order by task_group, rank",
+                   NULL, take_member, &r, error) ||
+        !settle(&r, error))
+        return false;
+    out->groups = r.groups;
+    out->members = r.members;
+    return true;
 }

@@ -25,7 +25,9 @@ enum {
     NODE_CTRL_DEPS = 4,
     NODE_DATA_DEPS = 5,
     NODE_DURATION = 7,
+    NODE_INPUTS = 8,
     NODE_ATTRIBUTE = 10,
+    INPUTS_VALUES = 1,
     ATTRIBUTE_NAME = 1,
     ATTRIBUTE_INT32 = 7,
     ATTRIBUTE_INT64 = 9,
@@ -50,8 +52,9 @@ struct reading {
     bool drop_missing;
     struct table texts;
     const char **text_rows;
-    uint64_t *waits; /* ids, by node */
-    size_t *places;  /* [node]: byte at which it begins */
+    uint64_t *waits;              /* ids, by node */
+    size_t *places;               /* [node]: byte at which it begins */
+    struct protobuf_field inputs; /* of the present node; bytes NULL: none */
     uint32_t node_room, place_room, wait_room, text_room;
 };
 
@@ -256,6 +259,10 @@ static bool take_field(struct reading *r, struct chakra_node *node,
     case NODE_DURATION:
         node->duration_us = field->value;
         return number || chakra_bad(r->out, node, r->error, "its duration is no number");
+    case NODE_INPUTS:
+        if (bytes)
+            r->inputs = *field;
+        return true;
     case NODE_ATTRIBUTE:
         if (!bytes)
             return chakra_bad(r->out, node, r->error, "an attribute is no message");
@@ -265,6 +272,20 @@ static bool take_field(struct reading *r, struct chakra_node *node,
     default:
         return true;
     }
+}
+
+/* The groups that a node's inputs tell of. */
+static bool take_groups(struct reading *r, const struct chakra_node *node)
+{
+    struct protobuf_field field;
+    if (r->inputs.bytes == NULL || strstr(node->name, CHAKRA_GROUPS_NODE) == NULL)
+        return true;
+    struct protobuf inputs = protobuf_within(&r->inputs);
+    while (protobuf_next(&inputs, &field))
+        if (field.number == INPUTS_VALUES && field.wire == PROTOBUF_BYTES)
+            chakra_groups_read(r->arena, (const char *)field.bytes, (size_t)field.value,
+                               &r->out->groups);
+    return inputs.problem == NULL || bad_bytes(r, inputs.at, inputs.problem);
 }
 
 static bool take_node(struct reading *r, struct protobuf message)
@@ -283,11 +304,14 @@ static bool take_node(struct reading *r, struct protobuf message)
         .wait_first = out->wait_count,
     };
     struct protobuf_field field;
+    r->inputs.bytes = NULL;
     while (protobuf_next(&message, &field))
         if (!take_field(r, &node, &field))
             return false;
     if (message.problem != NULL)
         return bad_bytes(r, message.at, message.problem);
+    if (!take_groups(r, &node))
+        return false;
     if (out->node_count == CHAKRA_NODES_MAX)
         return error_set(r->error, "%s: more than %d nodes; cut the trace to one step",
                          r->file->path, CHAKRA_NODES_MAX);

@@ -4,16 +4,15 @@
  *
  * The first message is GlobalMetadata, the others are nodes: an id, a name, a type, nodes that it
  * waits for (ctrl_deps and data_deps alike), a duration, attributes. Read are those that say what a
- * node does; others (inputs, shapes, streams) are skipped. Nodes come out in the order of their
- * ids, each with its waits as rows. What is cut, of another format or version, has an id twice,
- * waits for what is not there or gives an attribute a value that cannot be, is refused with file,
- * byte or node. It knows no other rank. */
+ * node does, and the process groups (chakra_groups.h); others (inputs, shapes, streams) are
+ * skipped. Nodes come out in the order of their ids, each with its waits as rows. What is cut, of
+ * another format or version, has an id twice, waits for what is not there or gives an attribute a
+ * value that cannot be, is refused with file, byte or node. It knows no other rank. */
 #ifndef ORRERY_SCENARIOS_IMPORT_CHAKRA_CHAKRA_H
 #define ORRERY_SCENARIOS_IMPORT_CHAKRA_CHAKRA_H
 
+#include "scenarios/import/chakra/chakra_groups.h"
 #include "scenarios/import/reader/import_text.h"
-
-#include <stdint.h>
 
 enum {
     CHAKRA_NODES_MAX = 1 << 24, /* of one rank, and of all together */
@@ -54,7 +53,8 @@ struct chakra_trace {
     struct chakra_node *nodes;
     uint32_t *waits; /* rows of nodes */
     uint32_t node_count, wait_count;
-    uint32_t dropped; /* waits for nodes that are not there, left out */
+    struct chakra_group_list groups; /* that it tells of */
+    uint32_t dropped;                /* waits for nodes that are not there, left out */
 };
 struct chakra_job {
     const struct chakra_trace *traces; /* by rank */

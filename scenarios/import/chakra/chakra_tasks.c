@@ -40,9 +40,11 @@ enum {
 struct named_group {
     const char *name;
     uint32_t members, first_rank;
-    uint32_t meetings;      /* of its first rank, and so of all */
-    uint32_t meeting_first; /* row of meetings */
-    uint32_t seen, seen_by; /* collectives of the present rank so far; that rank + 1 */
+    uint32_t meetings;               /* of its first rank, and so of all */
+    uint32_t meeting_first;          /* row of meetings */
+    uint32_t seen, seen_by;          /* collectives of the present rank so far; that rank + 1 */
+    const struct chakra_group *told; /* by the first trace that does; NULL: by none */
+    uint32_t told_by;                /* its rank */
 };
 struct opener { /* of a meeting: who named it first */
     uint32_t rank, node;
@@ -195,6 +197,31 @@ static uint32_t find_group(struct joining *j, const char *pg_name)
     return row;
 }
 
+/* What the rank's trace says of a group that it calls, and others have said. */
+static bool hear_of_group(struct joining *j, uint32_t rank, struct named_group *group)
+{
+    const struct chakra_trace *trace = &j->job->traces[rank];
+    const struct chakra_group *told = chakra_groups_find(&trace->groups, group->name);
+    if (told == NULL)
+        return true;
+    if (told->highest >= j->job->rank_count)
+        return error_set(j->error,
+                         "%s: group '%.40s' names rank %u, of which there is no trace (the last "
+                         "is %s): give the traces of all ranks",
+                         trace->path, shown_group(group), told->highest,
+                         j->job->traces[j->job->rank_count - 1].path);
+    if (group->told == NULL) {
+        group->told = told;
+        group->told_by = rank;
+    }
+    return (told->rank_count == group->told->rank_count &&
+            told->ranks_hash == group->told->ranks_hash) ||
+           error_set(j->error,
+                     "%s: group '%.40s' has other ranks than %s says: these are traces of "
+                     "different jobs; remove those of the other, or export under another prefix",
+                     trace->path, shown_group(group), j->job->traces[group->told_by].path);
+}
+
 /* First look at a rank's collectives: who is in which group, and how often it meets. */
 static bool count_collectives(struct joining *j, uint32_t rank)
 {
@@ -222,6 +249,8 @@ static bool count_collectives(struct joining *j, uint32_t rank)
             group->first_rank = group->members == 0 ? rank : group->first_rank;
             group->members++;
             group->seen_by = rank + 1;
+            if (!hear_of_group(j, rank, group))
+                return false;
         }
         group->meetings += group->first_rank == rank;
     }
@@ -372,6 +401,22 @@ static bool all_ranks_take_part(const struct joining *j)
     return true;
 }
 
+static bool all_told_take_part(const struct joining *j)
+{
+    for (uint32_t g = 0; g < j->names.count; g++) {
+        const struct named_group *group = &j->groups[g];
+        if (group->told != NULL && group->told->rank_count != group->members)
+            return error_set(j->error,
+                             "%s: group '%.40s' has %u rank%s, but %u trace%s its collectives: "
+                             "the traces are cut, or of different jobs; write them again under "
+                             "another prefix",
+                             j->job->traces[group->told_by].path, shown_group(group),
+                             group->told->rank_count, plural_s(group->told->rank_count),
+                             group->members, group->members == 1 ? " calls" : "s call");
+    }
+    return true;
+}
+
 bool chakra_tasks(struct arena *arena, const struct chakra_job *job,
                   const struct chakra_rates *rates, struct task_graph *out,
                   struct chakra_counts *counts, struct error *error)
@@ -390,7 +435,8 @@ bool chakra_tasks(struct arena *arena, const struct chakra_job *job,
     for (uint32_t r = 0; r < job->rank_count; r++)
         if (!count_collectives(&j, r) || !find_messages(&j, r))
             return false;
-    if (!all_ranks_take_part(&j) || !chakra_messages_match(&j.messages, job, error))
+    if (!all_ranks_take_part(&j) || !all_told_take_part(&j) ||
+        !chakra_messages_match(&j.messages, job, error))
         return false;
     open_groups(&j);
     for (uint32_t r = 0; r < job->rank_count; r++)

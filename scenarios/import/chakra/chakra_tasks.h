@@ -12,6 +12,9 @@
  * - COMM_SEND, COMM_RECV: the k-th send from comm_src to comm_dst with a comm_tag meets the k-th
  *   such receive. None is eager yet (task_set_eager).
  *
+ * Where traces tell of their process groups (chakra_groups.h), each rank of a group that they call
+ * has a trace, and all tell the same.
+ *
  * Nodes without a partner, partners of other operations or sizes, ranks that are none, and what no
  * step plays (REDUCE, GATHER, SCATTER, storage) are refused with file and node. */
 #ifndef ORRERY_SCENARIOS_IMPORT_CHAKRA_CHAKRA_TASKS_H

@@ -385,11 +385,12 @@ static void tasks_of_traces(void **state)
                                        .meeting_count = 5,
                                        .payload_bytes = 1e9,
                                        .moving_s = 0.9};
-    const struct fact *document = report_tasks(&record, NULL, 2);
+    const struct report_tasks_told told = {.name = NULL};
+    const struct fact *document = report_tasks(&record, &told, 2);
     assert_string_equal(document_text(document, "{each .ranks}{.rank} {end}"), "2 1 ");
     assert_string_equal(document_text(document, "{each .groups}{.name} {end}"), "all short ");
     hold(document, report_tasks_lines);
-    hold(report_tasks(&record, NULL, 8), report_tasks_lines);
+    hold(report_tasks(&record, &told, 8), report_tasks_lines);
     arena_destroy(record.arena);
 }
 

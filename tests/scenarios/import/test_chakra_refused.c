@@ -1,5 +1,6 @@
 /* Chakra traces that are damaged, impossible, or do not fit each other: each is refused with file,
  * byte or node, and what to do. */
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/scenarios/import/chakra_bench.h"
@@ -221,6 +222,57 @@ static void test_ranks_that_wait_for_each_other_are_named(void **state)
     chakra_bench_end(&b);
 }
 
+/* A METADATA node that tells of groups, as PyTorch records it, and a collective of group 1. */
+static void tell_groups(struct chakra_case *c, const char *groups)
+{
+    char inputs[128];
+    CHECK(strlen(groups) < 100);
+    snprintf(inputs, sizeof inputs, "\x0a%c%s", (char)strlen(groups), groups);
+    chakra_case_node(c, 1, CHAKRA_METADATA, 0);
+    chakra_case_text(c, 2, "## process_group:init ##");
+    chakra_case_text(c, 8, inputs);
+    chakra_case_collective(c, 2, 0, 8, "1");
+}
+
+static void begin_groups(struct chakra_bench *b, const char *first, const char *others)
+{
+    chakra_bench_begin(b, 3);
+    for (uint32_t r = 0; r < 3; r++)
+        tell_groups(&b->files[r], r == 0 ? first : others);
+}
+
+static void test_groups_that_traces_tell_of_are_whole(void **state)
+{
+    static const char whole[] = "['[{\"pg_name\": \"1\", \"ranks\": [0, 1, 2]}]']";
+    static const char other_order[] = "['[{\"ranks\": [2, 0,1], \"pg_name\": \"1\"}]']";
+    static const char *const untold[] = {
+        "['[{\"pg_name\": \"1\", \"ranks\": []}]']",     /* PyTorch's of all ranks */
+        "['[{\"pg_name\": \"2\", \"ranks\": [0, 7]}]']", /* nobody calls it */
+        "['[{\"pg_name\": \"1\", \"ranks\": [0, -1]}]']",
+        "['[{\"pg_name\": \"1\", \"ranks\": [0, 7",
+        "[[}{]]",
+        "none",
+    };
+    struct chakra_bench b;
+    begin_groups(&b, whole, other_order);
+    assert_true(chakra_bench_join(&b));
+    chakra_bench_end(&b);
+    for (unsigned i = 0; i < sizeof untold / sizeof *untold; i++) {
+        begin_groups(&b, untold[i], i % 2 == 0 ? untold[i] : whole);
+        assert_true(chakra_bench_join(&b));
+        chakra_bench_end(&b);
+    }
+    begin_groups(&b, untold[0], "['[{\"pg_name\": \"1\", \"ranks\": [0, 1, 2, 3]}]']");
+    chakra_bench_refused(&b, "t.1.et: ", "group '1' names rank 3, of which there is no trace");
+    begin_groups(&b, whole, "['[{\"pg_name\": \"1\", \"ranks\": [1, 2]}]']");
+    chakra_bench_refused(&b, "t.1.et: ", "group '1' has other ranks than t.0.et says");
+    begin_groups(&b, whole, "['[{\"pg_name\": \"1\", \"ranks\": [0, 2, 2]}]']");
+    chakra_bench_refused(&b, "t.1.et: ", "group '1' has other ranks than t.0.et says");
+    static const char two[] = "['[{\"pg_name\": \"1\", \"ranks\": [0, 2]}]']";
+    begin_groups(&b, two, two);
+    chakra_bench_refused(&b, "t.0.et: ", "group '1' has 2 ranks, but 3 traces call");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -229,6 +281,7 @@ int main(void)
         cmocka_unit_test(test_ranks_that_do_not_fit_are_refused),
         cmocka_unit_test(test_messages_without_partner_are_refused),
         cmocka_unit_test(test_ranks_that_wait_for_each_other_are_named),
+        cmocka_unit_test(test_groups_that_traces_tell_of_are_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -167,7 +167,7 @@ static double measured_step_predicted_w(void)
         "model: gpt3-175b\ncluster: {gpu: h100-80gb-sxm, gpus: 512, node: {cooling: immersion}}\n"
         "training: {sequence: 2048, global_batch: 2048, precision: fp8}\n"
         "layout: {tp: 4, pp: 8, microbatch: 2}\n"
-        "software: {profile: nemo, release: 2024-06}\n";
+        "software: {profile: nemo, release: ngc24.06}\n";
     const struct step_options options = {.threads = 1, .time_only = true};
     struct scenario *s = read(text);
     struct error error = {""};

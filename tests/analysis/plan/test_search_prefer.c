@@ -93,7 +93,8 @@ static bool check(const struct search *s, const struct search_leader *before)
     for (uint32_t i = 1; i < s->leader_count; i++)
         assert_true((s->leaders[i].as_fast_probability > 0.5) ==
                     (s->leaders[i].step_s < s->leaders[0].step_s));
-    for (uint32_t i = 0; i < s->pareto_count; i++)
+    for (uint32_t i = 0; i < s->pareto_count && changed;
+         i++) /* else of the steps before `before` */
         for (uint32_t k = 0; k < s->leader_count; k++) {
             const struct search_leader *l = &s->leaders[s->pareto[i]], *other = &s->leaders[k];
             assert_true(other->step_s >= l->step_s ||

@@ -123,6 +123,7 @@ struct study_reason {
 };
 size_t study_reasons(const struct study *study, struct study_reason **out);
 size_t study_refused(const struct study *study); /* points in all */
+bool study_fits(const struct study *study);      /* a point does */
 /* The points that can be played in the order in which lists show them: of the grid, or with `top`
  * the best `top` of them, best first (what has no value last). Returns how many. */
 size_t study_order(const struct study *study, size_t top, size_t **out);

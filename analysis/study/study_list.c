@@ -39,6 +39,14 @@ size_t study_refused(const struct study *study)
     return refused;
 }
 
+bool study_fits(const struct study *study)
+{
+    for (size_t p = 0; p < study->point_count; p++)
+        if (study->points[p].fits)
+            return true;
+    return false;
+}
+
 bool study_short_on_host(const struct study_point *point)
 {
     return point->shortage.tensor != NULL &&

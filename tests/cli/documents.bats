@@ -20,6 +20,15 @@ load helper
     jq -c '."$defs".leader.properties.schedule.enum' out | cmp kinds -
     jq -e '."$defs".leader.properties.detail.enum == ["op", "pass"]' out
     jq -e '."$defs".judged.properties.missed.enum | index("deadline") and index(null)' out
+    # The name that a document carries is taken, too.
+    for name in compare-trace plan-machines; do
+        expect 0 "$ORRERY" schema --of $name
+        cp out want
+        expect 0 "$ORRERY" schema --of ${name/-/_}
+        cmp want out
+    done
+    jq -e '.properties.schema.const == "orrery.plan-machines/1"' out
+    for wrong in compare_ compare_trace_ compare__trace compare.trace _run; do expect 2 "$ORRERY" schema --of $wrong; done
     expect 2 "$ORRERY" schema --of plans
     said "did you mean 'plan'"
     expect 2 "$ORRERY" schema --of plan --markdown

@@ -77,15 +77,18 @@ fail() {
     said "expect.scenario: expected hello, but it is 'GPT-2 on 8 H100'"
 }
 
-@test "what does not fit: exit code 4, unless fits is among what is expected" {
+@test "what does not fit: exit code 4, unless fits is among what is expected or something does not hold" {
     of=$SCENARIOS/memory/memory-wall-70b-1gpu.yaml
     with 'expect: {fits: false}'; hold
     with 'expect: {fits: true}'; fail 1
     with 'expect: {fits: false, mfu: "> 1%"}'; fail 1
     said 'expect.mfu: expected > 1%, but there is none: memory runs out before a step is timed'
-    with 'expect: {mfu: "> 1%"}'
-    expect 4 "$ORRERY" run mine.yaml --no-db
+    with 'expect: {mfu: "> 1%"}'; fail 1
     said 'expect.mfu: expected > 1%, but there is none'
+    with 'expect: {scenario: another}'; fail 1
+    with 'expect: {rank_count: ">= 1"}'
+    expect 4 "$ORRERY" run mine.yaml --no-db
+    lacks 'error: expect' err
     with 'expect: {}'
     expect 4 "$ORRERY" run mine.yaml --no-db
 }

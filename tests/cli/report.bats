@@ -10,7 +10,7 @@ same() {
     "$ORRERY" "$@" "${options[@]}" --db x.db >printed 2>err || got=$?
     [ "$got" -eq 0 ] || [ "$got" -eq 4 ] || { cat err; return 1; }
     [ "$(wc -l <printed)" -gt 4 ]
-    expect 0 "$ORRERY" report x.db "${options[@]}"
+    expect "$got" "$ORRERY" report x.db "${options[@]}"
     cmp printed out || { diff printed out | head -20; return 1; }
     [ "$1" = study ] || "$ORRERY" "$@" "${options[@]}" --no-db >alone 2>err || [ "$?" -eq 4 ]
     [ "$1" = study ] || cmp printed alone
@@ -46,6 +46,28 @@ SCENARIO
     same -- run "$hello" --set training.global_batch=2048 --set layout.microbatch=128
     same -- run "$hello" --set training.global_batch=16384 --set layout.microbatch=2048
     same -v -- run "$SCENARIOS/memory/memory-wall-70b-1gpu.yaml"
+}
+
+@test "the exit code is that of the run, the study or the plan: 4 where nothing fits; expectations are of run" {
+    wall=$SCENARIOS/memory/memory-wall-70b-1gpu.yaml
+    expect 4 "$ORRERY" run "$wall" --db x.db
+    expect 4 "$ORRERY" report x.db
+    expect 4 "$ORRERY" report x.db --json
+    jq -e '.fits == false' out
+    expect 4 "$ORRERY" study "$wall" --vary layout.microbatch=1,2 --db s.db
+    expect 4 "$ORRERY" report s.db
+    expect 4 "$ORRERY" report s.db --json
+    expect 4 "$ORRERY" plan --model llama3-70b --gpu h100-80gb-sxm --gpus 2 --db p.db
+    expect 4 "$ORRERY" report p.db
+    # One point that fits is enough, of which `study` ends with 0, too.
+    expect 0 "$ORRERY" study "$hello" --vary layout.microbatch=1,2048 --set training.global_batch=16384 --db s.db
+    expect 0 "$ORRERY" report s.db
+    expect 6 "$ORRERY" run "$hello" --db x.db --set 'expect.mfu=">= 90%"'
+    expect 0 "$ORRERY" report x.db --json
+    jq -e 'has("expectations") | not' out
+    expect 0 "$ORRERY" report --help
+    shows 'exit code: 0 done, 1 no such database'
+    shows '4 the run, every point of the study'
 }
 
 @test "of an uncertain step, alone and against another" {
@@ -113,7 +135,7 @@ SCENARIO
     expect 4 "$ORRERY" run s.yaml --db w.db --json
     jq -S '{warnings, choices, stagger}' out >a
     jq -e '(.warnings | map(select(contains("lock-step"))) | length == 1) and (.choices | length) > 2 and .stagger.draws > 0' out
-    expect 0 "$ORRERY" report w.db --json
+    expect 4 "$ORRERY" report w.db --json
     jq -S '{warnings, choices, stagger}' out >b
     cmp a b
     expect 0 "$ORRERY" study "$hello" --vary layout.microbatch=1,2 --db s.db --json

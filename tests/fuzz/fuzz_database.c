@@ -115,7 +115,8 @@ static void export_all(struct query *query)
     for (unsigned i = 0; i < objects.count; i++)
         CHECK(export_csv(query, objects.names[i], nowhere, &error) || error.text[0] != '\0');
     struct session session = {.out = nowhere, .notes = nowhere, .utf8 = true};
-    CHECK(report_database(&session, query, (struct report_how){.all = true}, &error) ||
+    bool fits;
+    CHECK(report_database(&session, query, (struct report_how){.all = true}, &fits, &error) ||
           error.text[0] != '\0');
     fclose(nowhere);
 }

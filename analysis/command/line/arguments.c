@@ -85,12 +85,20 @@ static void take_some(struct argument_reader *r, const struct option *o, const c
         problem(r, o, value, why);
 }
 
+/* A document calls itself `compare_trace`, its choice is `compare-trace`: '-' and '_' are alike. */
+static bool is_choice(const char *choice, const char *value)
+{
+    while (*choice != '\0' && (*choice == *value || (*choice == '-' && *value == '_')))
+        choice++, value++;
+    return *choice == '\0' && *value == '\0';
+}
+
 static void take_choice(struct argument_reader *r, const struct option *o, const char *value,
                         int *target)
 {
     unsigned count = 0;
     for (; o->choices[count] != NULL; count++) {
-        if (strcmp(o->choices[count], value) == 0) {
+        if (is_choice(o->choices[count], value)) {
             *target = (int)count;
             return;
         }

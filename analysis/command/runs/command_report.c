@@ -35,9 +35,12 @@ static int run(const void *line, struct session *session)
     }
     if (!query_complete(query))
         fprintf(session->notes, "note: %s is incomplete: its writer did not finish\n", path);
-    bool good = report_database(session, query, how, &error);
+    bool fits;
+    const bool good = report_database(session, query, how, &fits, &error);
     query_close(query);
-    return good ? EXIT_OK : trouble(session, error.text);
+    if (!good)
+        return trouble(session, error.text);
+    return fits ? EXIT_OK : EXIT_NOTHING_FITS;
 }
 
 const struct command command_report = {
@@ -47,6 +50,12 @@ const struct command command_report = {
     .positional = "DB",
     .options = options,
     .bytes = sizeof(struct report_arguments),
+    .details =
+        "exit code: 0 done, 1 no such database, or a damaged one, 3 a file that a plan names is "
+        "rejected,\n"
+        "4 the run, every point of the study or every layout of the plan does not fit in "
+        "memory. What\n"
+        "`run` says of `expect:` is not in the database, nor is exit code 6.",
     .example = "orrery report llama3-70b-64xh100.db",
     .run = run,
 };

@@ -159,9 +159,10 @@ static int finish_in(struct arena *arena, const struct run_arguments *arguments,
                                              session->notes_colour);
     if (code != EXIT_OK)
         return code;
-    if (!result->step->fits && !expectation_is_of(result->scenario, "fits"))
-        return EXIT_NOTHING_FITS;
-    return failed > 0 ? EXIT_UNEXPECTED : EXIT_OK;
+    if (failed > 0)
+        return EXIT_UNEXPECTED;
+    const bool unfit_is_told = expectation_is_of(result->scenario, "fits");
+    return result->step->fits || unfit_is_told ? EXIT_OK : EXIT_NOTHING_FITS;
 }
 
 static int finish(const struct run_arguments *arguments, struct session *session,
@@ -413,7 +414,9 @@ const struct command command_run = {
         "exit code: 0 done, 3 scenario rejected, 4 out of memory (the database then holds the\n"
         "ledger up to there; or --against is: then the two are not compared), 5 a limit: --max-db, "
         "or endless failures and stops,\n"
-        "6 something under `expect:` does not hold (what it says of `fits` decides in place of 4)",
+        "6 something under `expect:` does not hold, whether the job fits or not (where `expect:` "
+        "says\n"
+        "`fits: false`, and all of it holds, a job that does not fit ends with 0 in place of 4)",
     .example = "orrery run scenarios/llama3-70b-64xh100.yaml",
     .run = run,
 };

@@ -35,14 +35,6 @@ static int draw(const struct arguments *line, const char *svg, struct session *s
     return EXIT_OK;
 }
 
-static bool nothing_fits(const struct study *study)
-{
-    for (size_t p = 0; p < study->point_count; p++)
-        if (study->points[p].fits)
-            return false;
-    return true;
-}
-
 /* What stdout does not tell: refused points beside CSV and JSON, seeds that change nothing. */
 static void print_notes(const struct study_output *to, const struct session *session,
                         const struct study *study)
@@ -84,7 +76,7 @@ int study_tell(const struct arguments *line, const struct study_output *to, stru
     int code = to->svg != NULL ? draw(line, to->svg, session, study, &list.optimum) : EXIT_OK;
     if (code == EXIT_OK && study_refused(study) == study->point_count)
         return EXIT_TROUBLE;
-    return code == EXIT_OK && nothing_fits(study) ? EXIT_NOTHING_FITS : code;
+    return code == EXIT_OK && !study_fits(study) ? EXIT_NOTHING_FITS : code;
 }
 
 int study_keep(const struct arguments *line, const char *db, struct session *session,

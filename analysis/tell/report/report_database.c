@@ -11,7 +11,7 @@
 #include "analysis/tell/report/report_tasks.h"
 
 static bool report_study(const struct session *session, struct query *query, struct arena *arena,
-                         struct report_how how, struct error *error)
+                         struct report_how how, bool *fits, struct error *error)
 {
     struct study study;
     struct study_list list = {0};
@@ -23,17 +23,19 @@ static bool report_study(const struct session *session, struct query *query, str
         json_study(&study, &list, (double)NAN, session->out); /* how long it took is not kept */
     else
         study_report(session, &study, &list);
+    *fits = study_fits(&study) || study_refused(&study) == study.point_count;
     return true;
 }
 
 static bool report_record(const struct session *session, struct query *query, struct arena *arena,
-                          struct report_how how, struct error *error)
+                          struct report_how how, bool *fits, struct error *error)
 {
     struct record record;
     if (!record_read(query, arena, &record, error))
         return false;
     document_print(report_run(&record, &(struct run_told){.all = how.all}), report_run_lines,
                    how.json, session);
+    *fits = record_run(&record)->fits;
     return true;
 }
 
@@ -58,7 +60,7 @@ static bool count_rows(void *context, const struct query_row *row, struct error 
 }
 
 bool report_database(const struct session *session, struct query *query, struct report_how how,
-                     struct error *error)
+                     bool *fits, struct error *error)
 {
     int64_t studies = 0, traces = 0;
     if (!query_run(query, "select count(*) from study", NULL, count_rows, &studies, error) ||
@@ -66,9 +68,11 @@ bool report_database(const struct session *session, struct query *query, struct 
                    NULL, count_rows, &traces, error))
         return false;
     struct arena *arena = arena_create();
-    bool good = studies > 0  ? report_study(session, query, arena, how, error)
+    if (traces > 0)
+        *fits = true;
+    bool good = studies > 0  ? report_study(session, query, arena, how, fits, error)
                 : traces > 0 ? report_traces(session, query, arena, how, error)
-                             : report_record(session, query, arena, how, error);
+                             : report_record(session, query, arena, how, fits, error);
     arena_destroy(arena);
     return good;
 }

@@ -3,10 +3,14 @@ import os
 import sys
 
 from ._call import binary
+from ._errors import Error
 
 
 def main() -> None:
-    program = binary()
+    try:
+        program = binary()
+    except Error as error:
+        sys.exit(str(error))
     os.execv(program, ["orrery", *sys.argv[1:]])
 
 

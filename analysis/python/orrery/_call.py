@@ -18,7 +18,7 @@ from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Seq
 from . import _errors
 from ._document import Document
 
-PathLike = Union[str, "os.PathLike[str]"]
+PathLike = Union[str, os.PathLike[str]]  # no text inside: get_type_hints of other modules reads it
 #: A scenario: its keys as a dict (relative paths in it are seen from the working folder), or the
 #: path of a file.
 Scenario = Union[Mapping[str, Any], PathLike]
@@ -32,7 +32,7 @@ class Option(NamedTuple):
     """A row of `orrery schema --commands`."""
 
     name: str  # "--global-batch"
-    type: str  # "count"
+    type: str  # "count"; "variable": a set whose values are no YAML
     repeats: bool
 
 
@@ -50,9 +50,14 @@ def binary() -> str:
     path = named or os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "orrery")
     found = shutil.which(path)
     if found is None:
-        why = "ORRERY_BINARY names no program" if named else "the program is missing or may not be executed"
-        raise FileNotFoundError(f"orrery: {path}: {why}")
+        why = "may not be executed" if os.path.isfile(path) else "there is no such program"
+        raise _cannot_start([f"{path} (ORRERY_BINARY)" if named else path], why)
     return found
+
+
+def _cannot_start(words: Sequence[str], why: str) -> _errors.Error:
+    """Exit code 1, as of any file that is missing."""
+    return _errors.Error(1, f"orrery: {words[0]}: {why}", words, None)
 
 
 class _Line:
@@ -88,7 +93,7 @@ class _Line:
         return [f"{option.name}={word}" for word in self._values(keyword, option, value)]
 
     def _values(self, keyword: str, option: Option, value: Any) -> List[str]:
-        if option.type in ("set", "vary") and isinstance(value, Mapping):
+        if option.type in ("set", "variable", "vary") and isinstance(value, Mapping):
             return [f"{key}={_setting(option.type, key, v)}" for key, v in _flat(value)]
         if option.repeats and not isinstance(value, (str, bytes)):
             return [_word(keyword, v) for v in value]
@@ -127,11 +132,40 @@ def _flat(settings: Mapping[str, Any], before: str = "") -> Iterator[Tuple[str, 
 
 
 def _setting(kind: str, key: str, value: Any) -> str:
+    """A text is itself, whatever it holds: it goes quoted to --set. The values of --vary are named
+    by what is typed, so that they are quoted only where YAML would read something else."""
     if kind == "vary" and not isinstance(value, str):
-        return ",".join(_word(key, v) for v in value)
+        return ",".join(_varied(key, v) for v in value)
     if isinstance(value, (list, tuple)):
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, default=_plain)
+        return _quoted([os.fspath(v) if isinstance(v, os.PathLike) else v for v in value])
+    if kind == "set" and isinstance(value, (str, os.PathLike)):
+        return _quoted(os.fspath(value))
     return _word(key, value)
+
+
+#: What YAML reads as the same text without quotes: words of letters, digits and a few signs.
+_SAME_IN_YAML = re.compile(r"(?!(?:null|true|false)$)[\w.+/](?:[\w.+/%()<>=-]| (?! |$))*", re.I)
+
+
+def _varied(key: str, value: Any) -> str:
+    word = _word(key, value)
+    if not isinstance(value, (str, os.PathLike)):
+        return word
+    if "," in word or ".." in word:
+        sign = "','" if "," in word else "'..'"
+        raise ValueError(f"vary {key}: {word!r}: {sign} stands between values there: call orrery.run for each such "
+                         "value with set=, or give the values as one text, as in \"1min..4h:log:25\"")
+    return word if _SAME_IN_YAML.fullmatch(word) else _quoted(word)
+
+
+#: Characters that JSON has as they are, and a scenario refuses unless they are escaped.
+_UNREADABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+
+
+def _quoted(value: Any) -> str:
+    """JSON, whose strings are double-quoted ones of YAML."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, default=_plain)
+    return _UNREADABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _word(key: str, value: Any) -> str:
@@ -151,13 +185,20 @@ def _word(key: str, value: Any) -> str:
 class _Done(NamedTuple):
     words: List[str]
     code: int
-    out: str
+    out: bytes
     said: str
     interrupted: bool
 
 
 def document(command: Command, positional: Sequence[Any], options: Dict[str, Any]) -> Any:
-    """The document that the command prints with --json."""
+    """The document that the command prints with --json; None where it has none and writes a file."""
+    if _has_no_document(command, positional, options):
+        if options.get("output") is None:
+            words = ["orrery", command.name]
+            raise _errors.UsageError(2, f"orrery {command.name}: this prints no JSON document: give output= to write a "
+                                        f"file, or call orrery.text({command.name!r}, ...) for its text", words, None)
+        text(command, positional, options)
+        return None
     done = _call(command, positional, options, ["--json"])
     result = _parsed(done)
     if done.code not in (0, 3, 4) or result is None:
@@ -168,13 +209,30 @@ def document(command: Command, positional: Sequence[Any], options: Dict[str, Any
     return result
 
 
+def _has_no_document(command: Command, positional: Sequence[Any], options: Mapping[str, Any]) -> bool:
+    """Of commands whose --json goes with some of their uses alone."""
+    if command.name == "export":
+        return options.get("launch") is None
+    return command.name == "profile" and positional[0] in ("compare", "model", "shapes", "from")
+
+
+#: Bytes that no text of a command holds; each message of a Chakra trace has some.
+_BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+
+
 def text(command: Command, positional: Sequence[Any], options: Dict[str, Any]) -> str:
     """What the command prints for people, or for other programs."""
     done = _call(command, positional, options, [])
     if done.interrupted or (done.code != 0 and not (done.code == 4 and done.out)):
         _fail(done, None)
     _warn(_errors.split(done.said)[0])
-    return done.out
+    try:
+        if _BINARY.search(done.out) is None:
+            return done.out.decode("utf-8")
+    except UnicodeDecodeError:
+        pass
+    raise _errors.UsageError(2, f"orrery {command.name}: what this prints is binary, not text: give output= to write "
+                                "a file", done.words, None)
 
 
 def _parsed(done: _Done) -> Optional[Document]:
@@ -184,11 +242,19 @@ def _parsed(done: _Done) -> Optional[Document]:
         result = json.loads(done.out, object_hook=Document)
     except ValueError:
         if done.code == 0 and not done.interrupted:
-            name = done.words[1]
-            raise ValueError(f"with these options `orrery {name}` prints no JSON document: "
-                             f"call orrery.text({name!r}, ...)") from None
+            raise _no_document(done) from None
         return None
     return result if isinstance(result, Document) else None
+
+
+def _no_document(done: _Done) -> _errors.Error:
+    name, other = done.words[1], os.environ.get("ORRERY_BINARY")
+    if not done.out.strip():
+        why = f"printed nothing where `orrery {name} --json` prints a document"
+        return _errors.Error(done.code, f"orrery: {binary()}: {why}: it is no program of Orrery", done.words, None)
+    doubt = f" (if {other}, named by ORRERY_BINARY, is a program of Orrery)" if other else ""
+    return _errors.UsageError(2, f"with these options `orrery {name}` prints no JSON document: call "
+                                 f"orrery.text({name!r}, ...){doubt}", done.words, None)
 
 
 def _fail(done: _Done, result: Optional[Document]) -> None:
@@ -234,6 +300,9 @@ def _run(words: List[str], stdin: str) -> _Done:
         try:
             process = subprocess.Popen(words, stdin=given, stdout=out, stderr=listener.end,
                                        env={**os.environ, "NO_COLOR": "1"}, start_new_session=interrupts.mine)
+        except OSError as error:  # not in the format of a program, arguments too long
+            listener.close()
+            raise _cannot_start(words, f"cannot be started: {error.strerror}") from error
         except BaseException:
             listener.close()
             raise
@@ -247,7 +316,7 @@ def _run(words: List[str], stdin: str) -> _Done:
         finally:
             said = listener.finish()
         out.seek(0)
-        return _Done(["orrery", *words[1:]], code, out.read().decode("utf-8", "replace"), said,
+        return _Done(["orrery", *words[1:]], code, out.read(), said,
                      interrupts.count > 0 or code == INTERRUPTED)
 
 

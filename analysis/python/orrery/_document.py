@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import difflib
 import html
+import keyword
 import math
 from typing import Any, Callable, List, NamedTuple, Optional, Tuple
 
@@ -10,8 +11,9 @@ from typing import Any, Callable, List, NamedTuple, Optional, Tuple
 class Document(dict):
     """A JSON document of orrery, or an object inside one.
 
-    A dict; `document.step_time_s` is `document["step_time_s"]`. A key that is also a method of
-    dict (`items`) is reached by `[...]` alone. Numbers are in SI units, which end their names.
+    A dict; `document.step_time_s` is `document["step_time_s"]`. A key that is a word of Python's
+    has an underscore as an attribute (`is_` is `["is"]`); one that is also a method of dict
+    (`items`) is reached by `[...]` alone. Numbers are in SI units, which end their names.
     """
 
     #: Of the command: 0, or 3 and 4 where it answered that a scenario is wrong or does not fit.
@@ -24,12 +26,15 @@ class Document(dict):
             return self[name]
         except KeyError:
             pass
+        if name.endswith("_") and keyword.iskeyword(name[:-1]) and name[:-1] in self:
+            return self[name[:-1]]
         near = difflib.get_close_matches(name, [k for k in self if isinstance(k, str)], 1)
         advice = f"; did you mean {near[0]!r}?" if near else ""
         raise AttributeError(f"the document has no key {name!r}{advice}")
 
     def __dir__(self) -> List[str]:
-        return sorted({*super().__dir__(), *(k for k in self if isinstance(k, str))})
+        keys = (k + "_" if keyword.iskeyword(k) else k for k in self if isinstance(k, str))
+        return sorted({*super().__dir__(), *keys})
 
     def __repr__(self) -> str:
         title, rows, table = main_figures(self)

@@ -149,6 +149,44 @@ class Scenarios(Quiet):
                          line("run", HELLO, "--no-db", "--set=cluster.gpu.speed_spread=0.00001",
                               "--set=layout.sequence_parallel=false", "--set=layout.tp=2")["step_time_s"])
 
+    def test_texts_that_are_set_are_themselves(self):
+        texts = ["tuned #2", "a: b", "[x]", "{x: y}", "*x", "&x", "!x", '"q"', "it's", " lead", "trail ", "a\\b", "-", "- x", "? x",
+                 "%x", "@x", "`x", "|", ">", "null", "true", "~", "1.0", "a,b", "a..b", "0x10", "K=V", "\u00dcn\u00ef \U0001f600"]
+        for text in texts:
+            with self.subTest(set=text):
+                self.assertEqual(orrery.check(DICT, set={"name": text}).scenario, text)
+        answer = orrery.run(DICT, set={"expect": {"mfu": ">= 1%", "scenario": "a: b"}, "name": "a: b"})
+        self.assertEqual([e.holds for e in answer.expectations], [True, True])
+        with self.assertRaises(orrery.ExpectationFailed):
+            orrery.run(DICT, set={"expect": {"mfu": ">= 40%"}})
+        noted = orrery.check(DICT, set={"notes": [{"at": "1ms", "say": "- a: #b"}], "layout.dp": "auto", "cluster.nodes": "2"})
+        self.assertTrue(noted.valid)
+        for text in ("\x85", "\u2028", "\ufeff"):  # a scenario takes them escaped alone
+            self.assertEqual(orrery.check(DICT, set={"name": f"a{text}b"}).scenario, f"a{text}b")
+        self.assertEqual(orrery.check(DICT, set=["name=tuned #2"]).scenario, "tuned")  # words of the command line
+        # Of `import`, variables of a shell script, where quotes would be characters.
+        pathlib.Path("own.sh").write_text("torchrun --nproc_per_node=8 pretrain_gpt.py --num-layers 2 --hidden-size 1024 "
+                                          "--num-attention-heads 16 --seq-length 1024 --vocab-size 50304 "
+                                          "--tensor-model-parallel-size $TP --micro-batch-size 1 --global-batch-size 8 --bf16\n")
+        words = ["import", "megatron", "own.sh", "--gpu=h100-80gb-sxm", "--set=TP=2"]
+        want = subprocess.run([orrery.binary(), *words], capture_output=True, text=True)
+        self.assertEqual(want.returncode, 0, want.stderr)
+        self.assertEqual(orrery.import_("megatron", "own.sh", gpu="h100-80gb-sxm", set={"TP": "2"}), want.stdout)
+
+    def test_texts_that_vary(self):
+        names = ["tuned 2", "tuned #2", "a: b", "[x]", "*x", '"q"', " lead", "null"]
+        study = orrery.study(DICT, vary={"name": names, "layout.microbatch": [1]}, db="names.db")
+        self.assertEqual(len(study.points), len(names))
+        self.assertEqual([p.vary["name"] for p in study.points][:3], ["tuned 2", '"tuned #2"', '"a: b"'])
+        for wrong in (["a,b", "c"], ["a..b"]):
+            with self.assertRaisesRegex(ValueError, "vary name: '.*stands between values"):
+                orrery.study(DICT, vary={"name": wrong})
+        with self.assertRaisesRegex(ValueError, "vary name"):
+            orrery.study(DICT, vary={"name": ["a,b", "c"]})
+        words = orrery.study(DICT, vary={"layout.sharding": ["zero-0", "zero-1"], "training.precision": ("bf16", "fp8")})
+        self.assertEqual([list(p.vary.values()) for p in words.points],
+                         [["zero-0", "bf16"], ["zero-0", "fp8"], ["zero-1", "bf16"], ["zero-1", "fp8"]])
+
     def test_what_it_may_not(self):
         with self.assertRaisesRegex(TypeError, "a scenario cannot hold"):
             orrery.run({**DICT, "name": object()})
@@ -228,6 +266,10 @@ class Failures(Quiet):
         self.assertEqual([problem.text for problem in error.problems if problem.severity == "error"],
                          ["expect.fits: expected false, but it is true"])
         self.assertTrue(error.result.fits)
+        # Of what does not fit, too: the exit code 4 is of a run that expects nothing else.
+        error = self.raised(orrery.ExpectationFailed, lambda: orrery.run(WALL, set={"expect": {"mfu": ">= 40%"}}))
+        self.assertEqual((error.code, error.result.fits, error.result.expectations[0].holds), (6, False, False))
+        self.assertEqual((orrery.run(WALL, set={"expect": {"rank_count": ">= 1"}}).exit_code), 4)
 
     def test_text_of_what_does_not_fit(self):
         self.assertIn("out of memory", orrery.text("run", WALL).lower())
@@ -247,17 +289,48 @@ class Failures(Quiet):
     def test_messages_are_what_is_said_besides(self):
         self.assertRegex("\n".join(orrery.run(HELLO, db="said.db").messages), r"^said.db: [0-9,]+ rows")
 
+    def test_files_of_commands_without_a_document(self):
+        orrery.run(HELLO, db="files.db", detail="op")
+        self.assertIsNone(orrery.export("files.db", format="csv", table="breakdown", output="breakdown.csv"))
+        self.assertEqual(pathlib.Path("breakdown.csv").read_bytes().decode(), orrery.text("export", "files.db", format="csv", table="breakdown"))
+        self.assertIsNone(orrery.export("files.db", svg="gantt", output="gantt.svg"))
+        self.assertIn("<svg", pathlib.Path("gantt.svg").read_text())
+        self.assertIsNone(orrery.export("files.db", format="chakra", output="traces"))
+        self.assertTrue(pathlib.Path("traces.0.et").read_bytes())
+        self.assertIsNone(orrery.profile("shapes", HELLO, output="shapes.txt"))
+        self.assertEqual(pathlib.Path("shapes.txt").read_text(), orrery.text("profile", "shapes", HELLO))
+        for call in (lambda: orrery.export("files.db", format="csv"), lambda: orrery.profile("shapes", HELLO)):
+            error = self.raised(orrery.UsageError, call)
+            self.assertRegex(str(error), r"output=.*orrery\.text\('(export|profile)'")
+            self.assertNotIn("--json goes", str(error))
+        error = self.raised(orrery.UsageError, lambda: orrery.text("export", "files.db", format="chakra", rank=0))
+        self.assertIn("binary, not text: give output=", str(error))
+        error = self.raised(orrery.UsageError, lambda: orrery.export("files.db", format="csv", launch="megatron", output="x"))
+        self.assertIn("leave out --format", str(error))
+        self.assertEqual(orrery.export("files.db", launch="megatron").framework, "megatron")
+
     def test_text_where_there_is_no_document(self):
-        self.assertIn('orrery.text("study"', str(self.raised(ValueError, lambda: orrery.study(
+        self.assertIn('orrery.text("study"', str(self.raised(orrery.UsageError, lambda: orrery.study(
             HELLO, vary={"layout.tp": [1, 2]}, emit="slurm"))).replace("'", '"'))
         self.assertTrue(orrery.text("study", HELLO, vary={"layout.tp": [1, 2]}, emit="slurm").startswith("#!/bin/sh"))
         self.assertIn("no option 'foo'", str(self.raised(TypeError, lambda: orrery.text("run", HELLO, foo=1))))
 
     def test_another_program(self):
-        os.environ["ORRERY_BINARY"] = "not-there"
+        pathlib.Path("plain").write_text("no program")
+        pathlib.Path("broken").write_bytes(b"\x7fELF no program")
+        os.chmod("broken", 0o755)
         try:
-            with self.assertRaisesRegex(FileNotFoundError, "ORRERY_BINARY names no program"):
-                orrery.doctor()
+            for path, words in (("not-there", r"not-there \(ORRERY_BINARY\): there is no such program"),
+                                ("/nonexist", r"/nonexist \(ORRERY_BINARY\): there is no such program"),
+                                ("./plain", r"./plain \(ORRERY_BINARY\): may not be executed"),
+                                ("./broken", "./broken: cannot be started: Exec format error"),
+                                ("/bin/true", "/bin/true: printed nothing where `orrery doctor --json` prints a document"),
+                                ("/bin/echo", r"/bin/echo, named by ORRERY_BINARY, is a program of Orrery")):
+                os.environ["ORRERY_BINARY"] = path
+                with self.subTest(path=path), self.assertRaisesRegex(orrery.Error, words) as caught:
+                    orrery.doctor()
+                self.assertTrue(caught.exception.message)
+                self.assertEqual(str(pickle.loads(pickle.dumps(caught.exception))), str(caught.exception))
             os.environ["ORRERY_BINARY"] = "/bin/false"
             with self.assertRaisesRegex(orrery.Error, "exit code 1"):
                 orrery.doctor()
@@ -265,10 +338,11 @@ class Failures(Quiet):
             del os.environ["ORRERY_BINARY"]
 
 
-class Signatures(unittest.TestCase):
+class Signatures(Quiet):
     """The functions are the program's table of options, and nothing else."""
 
     def setUp(self):
+        super().setUp()
         done = subprocess.run([orrery.binary(), "schema", "--commands"], capture_output=True, text=True, check=True)
         self.commands = json.loads(done.stdout)["commands"]
 
@@ -292,6 +366,26 @@ class Signatures(unittest.TestCase):
             needed = [p for p in parameters if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]
             self.assertEqual(bool(needed), bool(command["positional"]) and command["positional"][0] != "["
                              and "..." not in command["positional"], name)
+
+    def test_hints_of_every_function(self):
+        import typing
+        for name in orrery.__all__:
+            function = getattr(orrery, name)
+            if inspect.isfunction(function):
+                self.assertIn("return", typing.get_type_hints(function), name)
+        self.assertIs(typing.get_type_hints(orrery.run)["return"], orrery._commands.RunDocument)
+        self.assertIs(typing.get_type_hints(orrery.export)["return"], typing.Optional[orrery._commands.ExportDocument])
+
+    def test_a_key_that_python_keeps_has_an_underscore(self):
+        import typing
+        from orrery import _documents
+        row = orrery.run({**DICT, "expect": {"rank_count": 8}}).expectations[0]
+        self.assertEqual((row["is"], row.is_, row.key), (8, 8, "rank_count"))
+        self.assertIn("is_", dir(row))
+        self.assertNotIn("is", dir(row))
+        self.assertIn("is_", typing.get_type_hints(_documents.RunExpectation))
+        with self.assertRaises(AttributeError):
+            row.in_
 
     def test_choices_are_literals(self):
         annotation = inspect.signature(orrery.run).parameters["detail"].annotation

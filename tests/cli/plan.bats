@@ -28,7 +28,7 @@ plan() { "$ORRERY" plan "$@"; }
 
 @test "plan: leaders say in how many draws they fit, as 'run --uncertainty' does, and surer ones lead" {
     long_one
-    experts="--model qwen3-30b-a3b --set model.layers=16 --gpu h100-80gb-sxm --gpus 16 --global-batch 128"
+    experts="--model qwen3-30b-a3b --set model.layers=24 --gpu h100-80gb-sxm --gpus 16 --global-batch 128"
     # shellcheck disable=SC2086
     expect 0 plan $experts --json
     jq -e '.layouts | all(.fits_draws == 64 and .fits_ratio >= 0 and .fits_ratio <= 1)' out

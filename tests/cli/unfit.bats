@@ -42,7 +42,7 @@ doors="4 out Out|of|memory run X.yaml --no-db
 4 out does|not|fit|in|memory merge X.1.db X.2.db --db X.merged.db
 4 out no|point|fits|in|memory merge X.1.db X.2.db --db X.all.db
 0 out does|not|fit lesson X.lesson.yaml
-0 out Out|of|memory report X.db
+4 out Out|of|memory report X.db
 0 out does|not|fit explain --walls X.yaml
 0 err X.db|does|not|fit|in|memory export X.db --svg memory
 0 err X.db|does|not|fit|in|memory export X.db --format csv --table run

@@ -44,6 +44,10 @@ words='"\(.tp) \(.pp) \(.cp) \(.dp) \(.vpp) \(.microbatch) \(.sharding) \(.recom
     # shellcheck disable=SC2086
     expect 0 plan $little --pareto --json
     [ "$(jq -c "[.front[] | $words]" out)" = "$(jq -c "[.front[] | $words]" energy)" ]
+    # Here what takes the least energy is slower than what is leaner.
+    expect 0 plan --model llama3-8b --gpu h100-80gb-sxm --gpus 32 --global-batch 128 --pareto --best energy --json
+    jq -e '[.front[] | .step_time_s] | . == (sort | unique)' out
+    jq -e '.front[0].step_time_s < .layouts[0].step_time_s' out
 }
 
 @test "plan --deadline: what more GPUs cost, and whether that is over the budget" {

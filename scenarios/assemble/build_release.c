@@ -317,7 +317,7 @@ static void settle_sets(struct builder *b)
     }
     if (!release_sets_any(b->release.history)) {
         b->release.why =
-            "no dated fact of this software sets a key; what came later is not searched";
+            "no dated fact of this software sets a key; `plan` searches what had come by then";
         return;
     }
     const uint64_t skip = left_out(b, errors_of(b), &b->release.sets);

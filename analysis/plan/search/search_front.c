@@ -32,25 +32,24 @@ static double next_ratio(const struct search *s, const struct search_front *fron
     return search_front_free_ratio(s->base, last) + FRONT_STEP_RATIO;
 }
 
-static void keep_played(struct arena *arena, const struct search_leader *leader, double asked_ratio,
-                        struct search_front *out)
+/* The fastest layout that the question allows, priced beside the first of the front. False: there
+ * is none. */
+static bool find_next(struct arena *arena, const struct search *s,
+                      const struct search_question *question, struct search_front *out)
 {
-    if (leader->played)
-        keep(arena, leader, asked_ratio, out);
-}
-
-/* The fastest, where the search before put something else first. */
-static void find_first(struct arena *arena, const struct search_question *question,
-                       struct search_front *out)
-{
-    struct search *found = NULL;
+    struct search *more = NULL;
     struct error error;
-    const bool good = search_run(question, &found, &error);
+    const bool good = search_run(question, &more, &error);
     CHECK(good); /* the cluster was built before */
-    out->stopped = found->stopped;
-    if (found->leader_count > 0)
-        keep_played(arena, &found->leaders[0], question->headroom_ratio, out);
-    search_destroy(found);
+    out->stopped = more->stopped;
+    const bool found = more->leader_count > 0 && more->leaders[0].played;
+    if (found) {
+        keep(arena, &more->leaders[0], question->headroom_ratio, out);
+        search_lead_price(s->base, &out->leaders[0], search_terms_weeks(&question->terms),
+                          &out->leaders[out->count - 1]);
+    }
+    search_destroy(more);
+    return found;
 }
 
 void search_front_find(struct arena *arena, const struct search *s, struct search_front *out)
@@ -64,29 +63,17 @@ void search_front_find(struct arena *arena, const struct search *s, struct searc
     question.diary = NULL;
     if (s->leader_count == 0)
         return;
-    if (question.terms.best == BEST_ENERGY) { /* of energy no search of one leader is sure */
+    const struct search_leader *fastest = &s->leaders[search_prefer_fastest(s)];
+    if (question.terms.best == BEST_ENERGY) { /* the first leader is not the fastest */
         question.terms.best = BEST_STEP;
-        find_first(arena, &question, out);
-    } else {
-        keep_played(arena, &s->leaders[search_prefer_fastest(s)], question.headroom_ratio, out);
+        find_next(arena, s, &question, out);
+    } else if (fastest->played) {
+        keep(arena, fastest, question.headroom_ratio, out);
     }
     if (out->count == 0)
         return;
     out->leaders[0].as_fast_probability = 1.0; /* what stands beside the first is of this one */
-    while (!out->stopped && (question.headroom_ratio = next_ratio(s, out)) < 1.0) {
-        struct search *more = NULL;
-        struct error error;
-        const bool good = search_run(&question, &more, &error);
-        const bool found = good && more->leader_count > 0 && more->leaders[0].played;
-        CHECK(good); /* the cluster was built before */
-        out->stopped = more->stopped;
-        if (found) {
-            keep(arena, &more->leaders[0], question.headroom_ratio, out);
-            search_lead_price(s->base, &out->leaders[0], search_terms_weeks(&question.terms),
-                              &out->leaders[out->count - 1]);
-        }
-        search_destroy(more);
-        if (!found)
+    while (!out->stopped && (question.headroom_ratio = next_ratio(s, out)) < 1.0)
+        if (!find_next(arena, s, &question, out))
             return;
-    }
 }

@@ -194,12 +194,13 @@ static const char *surer_words(struct arena *arena, const struct search_machines
         if (all->rows[i].surer)
             labels = arena_format(arena, "%s%s%s", labels, *labels != '\0' ? ", " : "",
                                   all->rows[i].label);
-    return *labels == '\0' ? NULL
-                           : arena_format(arena,
-                                          "%s: what is no worse than the best within the model's "
-                                          "own error and fits more surely stands for it, as "
-                                          "`plan` has it of one machine, which lists both",
-                                          labels);
+    return *labels == '\0'
+               ? NULL
+               : arena_format(arena,
+                              "%s: shown is a layout that fits more surely than the best and is "
+                              "no worse within the model's own error; `plan` of that "
+                              "machine alone lists both",
+                              labels);
 }
 
 static void set_front(struct fact *in, const struct search_machines *all)

@@ -90,7 +90,7 @@ static const char near_lines[] =
     "{if .keeps}{.gpus:digits} GPUs keep it ({.nodes:digits} x {.node}; {.training_s}"
     "{if .with_failures} with failures{end}, steps of {.step_s}{if .usd}; {.usd}{end})"
     "{if .dear}, over the budget{end}:\n"
-    "            {wrap .words 12}            the fewest with its tp, pp and cp; another split may "
+    "            {wrap .words 12}            the fewest with this tp, pp and cp; another split may "
     "do with fewer: --vary cluster.gpus=... tells\n"
     "{else}{if .later}more GPUs are no sooner with tp {.tp}, pp {.pp} and cp {.cp}: of those that "
     "divide this\n            batch the soonest, {.gpus:digits}, take {.training_s}{if "
